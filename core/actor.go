@@ -1,0 +1,131 @@
+package core
+
+import (
+	"strings"
+	"time"
+)
+
+// ActorKind says what drains an actor's mailbox: a bot's is drained by its
+// worker, a human's by the chat platform, an external's by a webhook. The
+// system only speaks.
+type ActorKind string
+
+// The kinds of Actor.
+const (
+	BotActor      ActorKind = "bot"
+	HumanActor    ActorKind = "human"
+	ExternalActor ActorKind = "external"
+	SystemActor   ActorKind = "system"
+)
+
+// Actor is whoever can send or receive messages. ID is a bot's handle, or a
+// human's PersonID; empty for the system.
+type Actor struct {
+	Kind ActorKind `json:"kind"`
+	ID   string    `json:"id,omitempty"`
+}
+
+// PersonID is "adapter:id" with the platform's immutable id of a person.
+// Names are display only and never authorise anything.
+type PersonID string
+
+// Person is a human as a platform shows them.
+type Person struct {
+	ID    PersonID `json:"id"`
+	Name  string   `json:"name,omitempty"`  // display name, not trusted
+	Bot   bool     `json:"bot,omitempty"`   // another program
+	Guest bool     `json:"guest,omitempty"` // platform guest, connected workspace, anonymous admin
+}
+
+// Role is what a person may do. A higher role includes the lower ones.
+type Role int
+
+// The roles, lowest first.
+const (
+	Stranger Role = iota
+	Member
+	Admin
+	Owner
+)
+
+func (r Role) String() string {
+	return [...]string{"stranger", "member", "admin", "owner"}[r]
+}
+
+// Access is who may do what, by immutable id. An empty list lets nobody in.
+// Entries are PersonIDs or "adapter:*".
+type Access struct {
+	Owners  []string
+	Members []string
+}
+
+// Role is the highest role that the lists give to the person. A pattern never
+// lets in another program, nor a guest.
+func (a Access) Role(p Person) Role {
+	match := func(list []string) bool {
+		for _, e := range list {
+			if e == string(p.ID) {
+				return true
+			}
+			adapter, star := strings.CutSuffix(e, ":*")
+			if star && !p.Bot && !p.Guest && strings.HasPrefix(string(p.ID), adapter+":") {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case p.ID == "":
+		return Stranger
+	case match(a.Owners):
+		return Owner
+	case match(a.Members):
+		return Member
+	}
+	return Stranger
+}
+
+// Bot is one agent of the team. It is configuration: nothing in it changes
+// while the process runs, and it holds no conversation.
+type Bot struct {
+	Handle       string // what people write after @; unique
+	Name         string // shown name; the handle when empty
+	Description  string // one line, for the roster
+	Instructions string // appended to the system prompt
+	Model        string // "provider/model"
+	Params       map[string]any
+	Tools        []string // allow-list of tool names; empty: all
+	DeniedTools  []string
+	Workers      int // most runs at once; 0: as many as the appliance allows
+	History      Budget
+	Steps        int           // most model calls in a run
+	RunTime      time.Duration // most wall time of a run
+	Window       int           // tokens the model can take; 0: unknown
+}
+
+// Budget bounds how much of a thread a run reads.
+type Budget struct {
+	Tokens   int
+	Messages int
+}
+
+// DisplayName is the name a person sees.
+func (b *Bot) DisplayName() string {
+	if b.Name != "" {
+		return b.Name
+	}
+	return b.Handle
+}
+
+// May reports whether the bot may use the tool.
+func (b *Bot) May(tool string) bool {
+	in := func(list []string) bool {
+		for _, t := range list {
+			if t == tool {
+				return true
+			}
+		}
+		return false
+	}
+	return (len(b.Tools) == 0 || in(b.Tools)) && !in(b.DeniedTools)
+}

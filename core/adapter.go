@@ -1,0 +1,142 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// Sink takes a batch of events in the order the platform gave them. It returns
+// nil when the batch is durable; only then may the adapter acknowledge it. On
+// an error the adapter acknowledges nothing, backs off, and offers the batch
+// again. It may block; it may be called by one goroutine at a time.
+type Sink func(ctx context.Context, batch []Inbound) error
+
+// Adapter is one account on one chat platform.
+type Adapter interface {
+	// Name is the configured name, a durable identity.
+	Name() string
+	// Features says what the platform can do. It is called once before Run and
+	// its answer must be true of every later call.
+	Features() Features
+	// Run receives events until ctx ends or the adapter can never work again
+	// (an error that matches ErrFatal and says what to check). It survives
+	// everything else by itself, owns its goroutines and has ended them when it
+	// returns. Send may be called as soon as Run has been called, by several
+	// goroutines at once, but only by one at a time for a Place.
+	Run(ctx context.Context, sink Sink) error
+	// Send shows one piece, or edits one when o.Edit is set. An edit to what is
+	// shown already is a success. The error says what is known: *RetryAfter and
+	// ErrNotSent promise that nothing was shown and that a later try may work;
+	// ErrRefused that this content can never be shown there; ErrGone that the
+	// edited message does not exist; ErrFatal that the adapter is finished;
+	// *Moved that the channel has another id now. Any other error, ErrUnknown
+	// among them, leaves open whether the piece is shown: the caller must
+	// Resolve before it sends again.
+	Send(ctx context.Context, o Outbound) (Receipt, error)
+}
+
+// Once is how an adapter keeps a send from happening twice.
+type Once string
+
+// The ways to make a send idempotent.
+const (
+	OnceKey      Once = "key"      // the platform drops a second send with the same Outbound.Key
+	OnceReadback Once = "readback" // Resolve reads the place back and finds the key
+	OnceEdit     Once = "edit"     // a send is not idempotent but an edit is: text is only ever sent as an edit of an opened piece, and Resolve probes for a lost one
+	OnceNone     Once = "none"     // nothing is known of a lost send (a terminal)
+)
+
+// Features is what an adapter's platform can do: facts, and functions that are
+// nil where it cannot. It is data; nobody asserts types.
+type Features struct {
+	Once    Once
+	MaxText int                                      // units of one piece, as the platform counts
+	Threads bool                                     // a mention in a channel opens a thread of its own
+	Reply   ReplyMode                                // when a message in a shared place is for us, unless a binding says otherwise
+	Edits   bool                                     // a shown piece can be edited: previews are possible
+	Preview func(p Place, direct bool) time.Duration // least time between two previews of a post; nil: no pause
+
+	// Split cuts Markdown into pieces that render alone, in order, losing
+	// nothing. Pure. At least one piece for text that is not blank.
+	Split func(markdown string) []string
+	// Resolve finds out whether the send or edit o, whose outcome is unknown,
+	// is shown. ErrNotSent permits sending it again. Other errors: unknown
+	// still, ask again later.
+	Resolve func(ctx context.Context, o Outbound) (Receipt, error)
+	// Typing shows for some seconds that somebody is at work. Best effort.
+	Typing func(ctx context.Context, p Place) error
+	// React marks a message; an empty emoji takes the mark away. Best effort.
+	React func(ctx context.Context, p Place, id, emoji string) error
+	// Health is the time of the last sign of life from the platform.
+	Health func() Health
+}
+
+// Health is an adapter's own account of itself.
+type Health struct {
+	LastInbound time.Time // last frame or answer from the platform; zero: none yet
+	Trouble     string    // empty: none. One line for a person
+}
+
+// OutKind says what an Outbound is.
+type OutKind string
+
+// The kinds of Outbound.
+const (
+	OutOpen   OutKind = "open"   // the status line that begins a post
+	OutUpdate OutKind = "update" // a preview
+	OutFinal  OutKind = "final"  // one chunk of an outcome
+)
+
+// Outbound is one piece to show or to edit.
+type Outbound struct {
+	Key     string // stable across retries of this piece
+	Kind    OutKind
+	Place   Place
+	ReplyTo string // platform id; a deleted target never fails a send
+	Edit    string // platform id of the piece to edit; empty: send a new one
+	Speaker Speaker
+	Text    string   // Markdown, one piece of Split, never blank
+	Answers []string // platform ids of the messages whose outcome this is
+	Last    bool     // the last piece of its post
+
+	// For Resolve: a lost send lies after the message After; Known tells the
+	// platform ids that are other messages of the place.
+	After string
+	Known func(id string) bool
+}
+
+// InboundKind tells events apart.
+type InboundKind string
+
+// The kinds of Inbound.
+const (
+	InMessage    InboundKind = "message"
+	InEdit       InboundKind = "edit"       // MessageID's text is Text now
+	InDelete     InboundKind = "delete"     // MessageID is gone
+	InMoved      InboundKind = "moved"      // channel Place.Channel is called To now
+	InUnreadable InboundKind = "unreadable" // Raw could not be decoded; journaled as it is
+	InIgnored    InboundKind = "ignored"    // of no interest; only its key is kept
+)
+
+// Inbound is one platform event, decoded.
+type Inbound struct {
+	// Key is unique for the event within the adapter and the same for every
+	// redelivery of it, and for every signal of the same message.
+	Key       string
+	Kind      InboundKind
+	Place     Place
+	Direct    bool // one person and us
+	From      Person
+	MessageID string // platform id
+	Text      string // Markdown-ish plain text; our own mention is taken out
+	Mentioned bool   // names us, or replies to a message of ours
+	Others    bool   // mentions people, and none of them is us
+	Command   bool   // Text begins with a command that is addressed to us
+	Foreign   bool   // Text begins with a command that is addressed to another bot
+	Quotes    []Quote
+	Files     []File
+	Time      time.Time // the platform's
+	To        string    // InMoved: the channel's new id
+	Raw       json.RawMessage
+}

@@ -1,0 +1,56 @@
+package core
+
+import "context"
+
+// Command is a thing a person asks of the appliance itself. Matching and
+// answering one never calls a model.
+type Command struct {
+	Name string // without the slash, lower case
+	Help string // one line
+	Role Role   // least role that may use it
+	// Run does it. It is called within the transaction that accepts the
+	// message, perhaps more than once, so it must touch nothing but the
+	// invocation's Desk and values it can read without waiting. A *UserError
+	// is told to the person as it stands.
+	Run func(ctx context.Context, inv Invocation) (CommandReply, error)
+}
+
+// Invocation is one use of a command.
+type Invocation struct {
+	Args     string
+	From     Person
+	Role     Role
+	Place    Place
+	Direct   bool
+	Thread   Thread // the place's current thread; zero: none yet
+	Commands []Command
+	Desk     Desk
+}
+
+// CommandReply is what a command says.
+type CommandReply struct {
+	Text string // Markdown; never blank
+}
+
+// Desk is the ledger as a command sees it, within the accepting transaction.
+type Desk interface {
+	// Cancel stops what the bot (empty: every bot) runs, has joined and has
+	// queued in the thread, and says how many runs and waiting messages that
+	// were. by is the name to show.
+	Cancel(thread ID, bot, by string) (runs, items int, err error)
+	// Archive ends the thread: its place has none until the next message.
+	Archive(thread ID) error
+	// Retry queues the thread's most recent failed or stopped message again
+	// and returns it; ok is false when there is none.
+	Retry(thread ID) (msg Message, ok bool, err error)
+	// Load counts the thread's and everybody's open work.
+	Load(thread ID) (Load, error)
+}
+
+// Load is how much work is open.
+type Load struct {
+	Running int // runs of the thread in progress
+	Queued  int // messages of the thread that wait
+	All     int // runs in progress anywhere
+	Waiting int // messages that wait anywhere
+}

@@ -1,0 +1,116 @@
+package core
+
+import "time"
+
+// ItemKind tells mailbox items apart.
+type ItemKind string
+
+// The kinds of Item. A message item asks its bot to react to a message. A
+// resume item, made by Recover or by an answer, asks it to go on with a run;
+// it runs alone.
+const (
+	MessageItem  ItemKind = "message"
+	QuestionItem ItemKind = "question"
+	ResumeItem   ItemKind = "resume"
+)
+
+// State is where an item or a run is in its life. Items begin queued, runs
+// begin doing. The last four are terminal.
+type State string
+
+// The states.
+const (
+	Queued    State = "queued"
+	Doing     State = "doing"
+	Waiting   State = "waiting"
+	Done      State = "done"
+	Failed    State = "failed"
+	Cancelled State = "cancelled"
+	Withdrawn State = "withdrawn" // its author deleted the message before a run joined it
+)
+
+// Terminal reports whether the state is final.
+func (s State) Terminal() bool {
+	return s == Done || s == Failed || s == Cancelled || s == Withdrawn
+}
+
+// Item is one unit of work in a bot's mailbox, and the unit of the delivery
+// contract: it reaches exactly one terminal state and names one outcome. It
+// points at a message or a run and carries no content.
+type Item struct {
+	ID      ID        `json:"id"`
+	Kind    ItemKind  `json:"kind"`
+	Bot     string    `json:"bot"`
+	Thread  ID        `json:"thread"`
+	Message ID        `json:"message,omitempty"`
+	Run     ID        `json:"run,omitempty"`    // the run it joined, or that it resumes
+	Parent  ID        `json:"parent,omitempty"` // the item that this one retries
+	State   State     `json:"state"`
+	Outcome ID        `json:"outcome,omitempty"` // post; empty for withdrawn items, which owe nothing
+	Created time.Time `json:"created"`
+	Ended   time.Time `json:"ended,omitzero"`
+}
+
+// MaxResumes is how many crashes a run survives; the next one fails it.
+// Source: invariant 9.
+const MaxResumes = 2
+
+// Run is one execution of a bot's loop in one thread. Its ID has the number of
+// its oldest item, its post the same number: both are known before the run is
+// stored and are the same again if the process dies before that.
+type Run struct {
+	ID       ID     `json:"id"`
+	Bot      string `json:"bot"`
+	Thread   ID     `json:"thread"`
+	Items    []ID   `json:"items"`
+	Triggers []ID   `json:"triggers"`           // the messages of its items, in order
+	Versions []int  `json:"versions,omitempty"` // of Triggers, as the run read them
+	State    State  `json:"state"`
+	Reply    Reply  `json:"reply"`
+	Post     ID     `json:"post"`
+
+	Upto ID     `json:"upto,omitempty"` // newest message that it read
+	Cut  ID     `json:"cut,omitempty"`  // oldest message that it read
+	Tail string `json:"tail,omitempty"` // the dynamic tail, frozen for the run
+
+	Resumes      int  `json:"resumes,omitempty"`
+	StoppedClean bool `json:"stopped_clean,omitempty"` // cut by an orderly stop: the next Recover does not count it as a crash
+
+	Hop     int       `json:"hop,omitempty"` // hop of its reply
+	Steps   int       `json:"steps,omitempty"`
+	Usage   Usage     `json:"usage"`
+	Error   string    `json:"error,omitempty"`
+	Created time.Time `json:"created"`
+	Ended   time.Time `json:"ended,omitzero"`
+
+	// Stored is false from the pick until the run's first write, which stores
+	// the pick along with it.
+	Stored bool `json:"-"`
+	// Resumed: what the process that began the run may have shown is unknown,
+	// so the open post is resolved before it is sent.
+	Resumed bool `json:"-"`
+}
+
+// Reply is where a run answers, fixed when it starts.
+type Reply struct {
+	Place   Place    `json:"place"`
+	To      string   `json:"to,omitempty"`      // platform id to reply to; empty: none
+	After   string   `json:"after,omitempty"`   // platform id of the oldest trigger: a lost post lies after it
+	Answers []string `json:"answers,omitempty"` // platform ids of all triggers
+	Direct  bool     `json:"direct,omitempty"`
+}
+
+// Step is one model call of a run that was followed by another, with the
+// results of the tools it asked for. The last reply of a run is not a step: it
+// is in the message that Settle posts.
+type Step struct {
+	Run    ID        `json:"run"`
+	N      int       `json:"n"` // from 1
+	Parts  []Part    `json:"parts"`
+	Finish Finish    `json:"finish"`
+	Usage  Usage     `json:"usage"`
+	Time   time.Time `json:"time"`
+}
+
+// Text is the step's text.
+func (s *Step) Text() string { return (&Message{Parts: s.Parts}).Text() }

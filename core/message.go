@@ -1,0 +1,123 @@
+package core
+
+import (
+	"strings"
+	"time"
+)
+
+// Thread is one conversation: the context that runs read. It belongs to the
+// place where it takes place; /new archives it and gives the place another.
+type Thread struct {
+	ID       ID        `json:"id"`
+	Place    Place     `json:"place"`
+	Agent    string    `json:"agent"`          // default bot
+	Bots     []string  `json:"bots,omitempty"` // participants, in order of entry
+	Title    string    `json:"title,omitempty"`
+	Created  time.Time `json:"created"`
+	Active   time.Time `json:"active"`             // last message
+	Messages int       `json:"messages"`           // ever posted
+	Archived time.Time `json:"archived,omitzero"`  // zero: current
+	HopTold  bool      `json:"hop_told,omitempty"` // hop limit announced since the last human message
+}
+
+// Message is one post in a thread. Rows are immutable: an edit of a message
+// that no run has joined yet writes a new Version under the same ID.
+type Message struct {
+	ID       ID        `json:"id"`
+	Thread   ID        `json:"thread"`
+	Version  int       `json:"version,omitempty"`
+	Sender   Actor     `json:"sender"`
+	Name     string    `json:"name,omitempty"` // display name when it was sent; not trusted
+	Parts    []Part    `json:"parts"`
+	Mentions []string  `json:"mentions,omitempty"` // bot handles, in order
+	Hop      int       `json:"hop,omitempty"`
+	Time     time.Time `json:"time"` // the platform's time; never changes
+
+	PlatformID string `json:"platform_id,omitempty"`
+	Corrects   ID     `json:"corrects,omitempty"` // this is a later edit of that message
+
+	Run    ID     `json:"run,omitempty"`    // bot messages: the run that wrote it
+	After  ID     `json:"after,omitempty"`  // bot messages: the newest message the run had read
+	Digest string `json:"digest,omitempty"` // bot messages: tools used, ≤240 characters
+	Post   ID     `json:"post,omitempty"`   // how it was shown
+}
+
+// Text is the message's text parts, joined by newlines.
+func (m *Message) Text() string {
+	var b strings.Builder
+	for _, p := range m.Parts {
+		if p.Kind == TextPart {
+			if b.Len() > 0 {
+				b.WriteByte('\n')
+			}
+			b.WriteString(p.Text)
+		}
+	}
+	return b.String()
+}
+
+// PartKind tells the parts of messages and steps apart.
+type PartKind string
+
+// The kinds of Part and the fields they use.
+const (
+	TextPart       PartKind = "text"       // Text
+	ReasoningPart  PartKind = "reasoning"  // Text; shown on request, never sent back to a model
+	ToolPart       PartKind = "tool"       // Tool
+	FilePart       PartKind = "file"       // File
+	QuotePart      PartKind = "quote"      // Quote
+	StepStartPart  PartKind = "step_start" // a model call begins
+	CompactionPart PartKind = "compaction" // Text is the summary of what was folded; File etc. empty
+)
+
+// Part is one ordered piece of a message or of a run's step.
+type Part struct {
+	Kind  PartKind `json:"kind"`
+	Text  string   `json:"text,omitempty"`
+	Tool  *ToolUse `json:"tool,omitempty"`
+	File  *File    `json:"file,omitempty"`
+	Quote *Quote   `json:"quote,omitempty"`
+}
+
+// Text is a text part.
+func Text(s string) Part { return Part{Kind: TextPart, Text: s} }
+
+// ToolState is the life cycle of a tool call.
+type ToolState string
+
+// The states of a tool call. A call found running after a restart was started
+// and not finished: it is run again if its tool is idempotent, else it becomes
+// unknown and the model is told so.
+const (
+	ToolPending ToolState = "pending"
+	ToolRunning ToolState = "running"
+	ToolDone    ToolState = "done"
+	ToolFailed  ToolState = "failed" // the model sees the error
+	ToolUnknown ToolState = "unknown"
+)
+
+// ToolUse is one call of a tool and, once it has ended, its result.
+type ToolUse struct {
+	CallID  string    `json:"call_id"`
+	Name    string    `json:"name"`
+	Args    string    `json:"args"` // JSON object
+	State   ToolState `json:"state"`
+	Output  string    `json:"output,omitempty"` // what the model sees
+	Started time.Time `json:"started,omitzero"`
+	Ended   time.Time `json:"ended,omitzero"`
+}
+
+// File is a reference to a file on the platform; its content is elsewhere.
+type File struct {
+	Name string `json:"name"`
+	MIME string `json:"mime,omitempty"`
+	Size int64  `json:"size,omitempty"` // bytes; 0: unknown
+	Ref  string `json:"ref,omitempty"`  // opaque: only the adapter that made it reads it
+}
+
+// Quote is what a person replied to, forwarded or quoted: data, not orders.
+type Quote struct {
+	Author string `json:"author,omitempty"` // display name, not trusted
+	Own    bool   `json:"own,omitempty"`    // one of our own messages
+	Text   string `json:"text"`
+}

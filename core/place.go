@@ -1,0 +1,65 @@
+package core
+
+import (
+	"fmt"
+	"path"
+	"strings"
+)
+
+// Place is an address on a platform. Adapter is the adapter's configured
+// name, a durable identity. Channel and Topic are opaque: only the adapter
+// that made them may read meaning into them. A place has exactly one current
+// thread.
+type Place struct {
+	Adapter string `json:"adapter"`
+	Channel string `json:"channel"`
+	Topic   string `json:"topic,omitempty"`
+}
+
+// String is the form people write: adapter:channel or adapter:channel/topic.
+func (p Place) String() string {
+	if p.Topic == "" {
+		return p.Adapter + ":" + p.Channel
+	}
+	return p.Adapter + ":" + p.Channel + "/" + p.Topic
+}
+
+// IsZero reports whether p names nothing.
+func (p Place) IsZero() bool { return p == Place{} }
+
+// ParsePlace reads String's form.
+func ParsePlace(s string) (Place, error) {
+	adapter, rest, ok := strings.Cut(s, ":")
+	if !ok || adapter == "" || rest == "" {
+		return Place{}, fmt.Errorf("%q is not a place: write adapter:channel or adapter:channel/topic", s)
+	}
+	channel, topic, _ := strings.Cut(rest, "/")
+	return Place{adapter, channel, topic}, nil
+}
+
+// Binding ties places to an agent. The first that matches a place wins.
+type Binding struct {
+	Place string // glob over Place.String(); one without a topic covers the channel's topics too
+	Agent string // default bot of the place; empty: the configured default
+	Reply ReplyMode
+}
+
+// Matches reports whether the binding covers the place.
+func (b Binding) Matches(p Place) bool {
+	ok, _ := path.Match(b.Place, p.String())
+	if !ok && p.Topic != "" {
+		ok, _ = path.Match(b.Place, Place{p.Adapter, p.Channel, ""}.String())
+	}
+	return ok
+}
+
+// ReplyMode says when a message in a shared place is for us. A direct
+// conversation always is.
+type ReplyMode string
+
+// The reply modes.
+const (
+	ReplyMention ReplyMode = "mention" // only when mentioned or replied to
+	ReplyThread  ReplyMode = "thread"  // a mention opens a thread, then all of it
+	ReplyAlways  ReplyMode = "always"
+)

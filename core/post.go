@@ -1,0 +1,69 @@
+package core
+
+import "time"
+
+// PostKind says what a post is the outcome of.
+type PostKind string
+
+// The kinds of Post.
+const (
+	AnswerPost  PostKind = "answer"
+	ErrorPost   PostKind = "error"   // a run that could not go on
+	StoppedPost PostKind = "stopped" // a run that a person stopped
+	CommandPost PostKind = "command" // a command's reply
+	RefusalPost PostKind = "refusal"
+	NoticePost  PostKind = "notice" // said by the appliance on its own
+)
+
+// Post is one outcome as it is shown on a platform: at most one set of
+// platform messages. A run's post is opened while the model works, updated
+// with previews, and finished by the chunks that Settle stored as rows.
+type Post struct {
+	ID      ID        `json:"id"`
+	Kind    PostKind  `json:"kind"`
+	Thread  ID        `json:"thread,omitempty"`
+	Place   Place     `json:"place"`
+	Run     ID        `json:"run,omitempty"`
+	Cause   ID        `json:"cause,omitempty"`   // the message that it answers, for posts without a run
+	Message ID        `json:"message,omitempty"` // the thread message that it shows
+	Open    *Receipt  `json:"open,omitempty"`    // the status line that chunk 0 edits
+	Chunks  int       `json:"chunks"`            // 0 until it is settled
+	Shown   []Receipt `json:"shown,omitempty"`   // by chunk
+	Dead    string    `json:"dead,omitempty"`    // why its delivery was given up
+	Created time.Time `json:"created"`
+	Ended   time.Time `json:"ended,omitzero"` // last receipt, or given up
+}
+
+// Receipt is the platform's word that a piece is shown.
+type Receipt struct {
+	ID   string    `json:"id"` // platform message id
+	Time time.Time `json:"time,omitzero"`
+}
+
+// Row is one undelivered chunk of a post in the outbox. It exists from the
+// transaction that decided the outcome until its receipt is stored.
+type Row struct {
+	Seq      uint64   `json:"seq"` // order within the place
+	Chunk    int      `json:"chunk"`
+	Post     ID       `json:"post"`
+	Kind     PostKind `json:"kind"`
+	Place    Place    `json:"place"`
+	ReplyTo  string   `json:"reply_to,omitempty"`
+	After    string   `json:"after,omitempty"` // a lost send lies after this platform id
+	Answers  []string `json:"answers,omitempty"`
+	Speaker  Speaker  `json:"speaker,omitzero"`
+	Text     string   `json:"text"`           // one piece of Features.Split
+	Edit     string   `json:"edit,omitempty"` // platform id of the opened piece that this text replaces
+	Last     bool     `json:"last,omitempty"` // of its post
+	Attempts int      `json:"attempts,omitempty"`
+
+	// Unsure: the row was found at start, so an earlier process may have sent
+	// it. Not stored.
+	Unsure bool `json:"-"`
+}
+
+// Speaker is who the message appears to be from, where a platform can show it.
+type Speaker struct {
+	Name string `json:"name,omitempty"`
+	Icon string `json:"icon,omitempty"`
+}
