@@ -1,0 +1,175 @@
+// Package config turns a TOML file into validated structs.
+//
+// Load is strict: an unknown key, a wrong type, an unset variable or a value
+// that cannot work is an error naming file, line and key, and all errors of a
+// file are reported at once. The package imports the TOML library and the
+// standard library, is imported by cmd alone, and starts no goroutine.
+package config
+
+import (
+	"bytes"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/BurntSushi/toml"
+)
+
+// Config is a whole configuration, defaults filled in, paths absolute.
+type Config struct {
+	DefaultAgent string              `toml:"default_agent"` // agent of places without a binding; default: the only agent
+	OwnerPlace   string              `toml:"owner_place"`   // adapter:channel or adapter:channel/topic where trouble is told; default "": the first owner's direct messages
+	Store        Store               `toml:"store"`
+	Log          Log                 `toml:"log"`
+	Adapters     map[string]Adapter  `toml:"adapters,omitempty"`  // by name, a durable identity; default none
+	Providers    map[string]Provider `toml:"providers,omitempty"` // by name; at least one
+	Models       map[string]Model    `toml:"models,omitempty"`    // by "provider/model"; default none
+	Agents       map[string]Agent    `toml:"agents,omitempty"`    // by handle; at least one
+	Bindings     []Binding           `toml:"bindings,omitempty"`  // in the order of the file, the first match wins; default none
+	Access       Access              `toml:"access"`
+	Limits       Limits              `toml:"limits"`
+
+	shown map[string]string // values that hold variables → as the file writes them
+}
+
+// Store says where everything durable lies.
+type Store struct {
+	Path string `toml:"path"` // folder; default "data" beside the file
+}
+
+// Log says what is logged and how.
+type Log struct {
+	Level  slog.Level `toml:"level"`  // debug, info, warn, error; default info
+	Format string     `toml:"format"` // auto (text on a terminal, else json), text, json; default auto
+}
+
+// Adapter is one connection to a chat platform.
+type Adapter struct {
+	Type   string `toml:"type"`              // telegram or console; default: the name
+	Token  Secret `toml:"token,omitempty"`   // telegram: the bot token; no default
+	APIURL string `toml:"api_url,omitempty"` // telegram: base URL; default https://api.telegram.org
+	User   string `toml:"user,omitempty"`    // console: id of the person at the terminal; default "you"
+}
+
+// Provider is an endpoint that serves models.
+type Provider struct {
+	Type        string            `toml:"type"`                   // openai (any compatible endpoint) or script; default: the name
+	APIKey      Secret            `toml:"api_key,omitempty"`      // default "": none, as local model servers want it
+	BaseURL     string            `toml:"base_url,omitempty"`     // default https://api.openai.com/v1
+	Headers     map[string]Secret `toml:"headers,omitempty"`      // sent with every request; secret because gateways take keys here; default none
+	ModelParams map[string]any    `toml:"model_params,omitempty"` // request fields of every agent here, whose own win; default none
+}
+
+// Model is what a person knows about a model.
+type Model struct {
+	Context int `toml:"context"` // window in tokens; default 0: unknown
+}
+
+// Agent is one bot.
+type Agent struct {
+	Description  string         `toml:"description"`            // what others read about it; default ""
+	Model        string         `toml:"model"`                  // "provider/model"; no default
+	Instructions string         `toml:"instructions"`           // system prompt, given here or as instructions_file; default ""
+	Tools        []string       `toml:"tools,omitempty"`        // names of allowed tools; default empty: all
+	DeniedTools  []string       `toml:"denied_tools,omitempty"` // names of refused tools, which win; default none
+	Workers      int            `toml:"workers"`                // runs at once; default 0: limits.max_runs
+	History      History        `toml:"history"`
+	Name         string         `toml:"name"`                   // shown where the platform allows; default "": the handle
+	ModelParams  map[string]any `toml:"model_params,omitempty"` // request fields that win over the provider's; default none
+	Limits       AgentLimits    `toml:"limits"`
+}
+
+// History bounds how much of a thread a run reads.
+type History struct {
+	Tokens   int `toml:"tokens"`   // default 24000
+	Messages int `toml:"messages"` // default 80
+}
+
+// AgentLimits bounds one run.
+type AgentLimits struct {
+	Steps   int           `toml:"steps"`    // model calls; default 40
+	RunTime time.Duration `toml:"run_time"` // wall clock; default 15m
+}
+
+// Binding gives places their agent.
+type Binding struct {
+	Place string `toml:"place"` // adapter:channel or adapter:channel/topic, * is a glob; no default
+	Agent string `toml:"agent"` // default: the default agent
+	Reply string `toml:"reply"` // mention: only when mentioned; thread: a mention opens a thread, then all of it; always; default mention
+}
+
+// Access says who may talk to the bots. Nobody is let in by an empty list.
+type Access struct {
+	Owners  []string `toml:"owners,omitempty"`  // adapter:id or adapter:*; default nobody
+	Members []string `toml:"members,omitempty"` // adapter:id or adapter:*; default nobody
+}
+
+// Limits bounds the whole process.
+type Limits struct {
+	MaxRuns int `toml:"max_runs"` // runs at once; default 64
+	MaxHops int `toml:"max_hops"` // hand-offs from bot to bot until a human speaks; default 20
+}
+
+// Load reads and checks the file at path. Variables come from env, normally
+// os.LookupEnv, and for those it does not have from a .env file beside the
+// file. Every fault found is an *Error, one a line.
+func Load(path string, env func(name string) (value string, ok bool)) (*Config, error) {
+	src, err := readFile(path, maxConfig, false)
+	if err != nil {
+		return nil, &Error{File: path, Msg: err.Error()}
+	}
+	lookup, errs := withDotEnv(env, filepath.Dir(path))
+	var values map[string]any
+	if _, err := toml.Decode(src, &values); err != nil {
+		return nil, joined(append(errs, syntaxError(path, src, err)))
+	}
+	l := &loader{file: path, lines: locate(src), lookup: lookup, errs: errs, shown: map[string]string{}}
+	c := l.config(&table{loader: l, values: values})
+	if len(l.errs) > 0 {
+		return nil, joined(l.errs)
+	}
+	return c, nil
+}
+
+// Redacted returns the configuration in force as TOML, without any secret: a
+// value that came from variables is shown as the file writes it.
+func (c *Config) Redacted() string {
+	var plain map[string]any
+	text, err := toml.Marshal(c)
+	if err == nil {
+		err = toml.Unmarshal(text, &plain)
+	}
+	var out bytes.Buffer
+	if err == nil {
+		enc := toml.NewEncoder(&out)
+		enc.Indent = ""
+		err = enc.Encode(asWritten(plain, c.shown))
+	}
+	if err != nil {
+		return "# " + oneLine(err.Error()) + "\n"
+	}
+	return out.String()
+}
+
+// asWritten replaces, anywhere in v, strings that shown knows.
+func asWritten(v any, shown map[string]string) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			v[key] = asWritten(value, shown)
+		}
+	case []map[string]any:
+		for _, table := range v {
+			asWritten(table, shown)
+		}
+	case []any:
+		for i, value := range v {
+			v[i] = asWritten(value, shown)
+		}
+	case string:
+		if raw, ok := shown[v]; ok {
+			return raw
+		}
+	}
+	return v
+}
