@@ -1,0 +1,13 @@
+// Package adaptertest holds what adapters are tested with: strict fakes of the
+// platforms, and the conformance suite that every adapter passes.
+//
+// A fake behaves as the platform's documents and the reports of those who met
+// it say, and refuses what the platform refuses; it runs behind an
+// http.RoundTripper without sockets, so that a test can live in a
+// testing/synctest bubble, or behind a loopback listener. Run drives an
+// adapter through a Platform, the neutral view of such a fake.
+//
+// The package is imported by tests only and may import anything. A fake starts
+// no goroutine; Run starts one for each Adapter.Run and Send that it drives
+// and has ended them when it returns.
+package adaptertest

@@ -1,0 +1,294 @@
+package adaptertest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// answer is what one request gets.
+type answer struct {
+	status      int
+	contentType string
+	body        []byte
+	net         Net
+}
+
+// apiError is a refusal in the platform's own form.
+type apiError struct {
+	code       int
+	text       string
+	parameters map[string]any
+}
+
+func bad(format string, args ...any) *apiError {
+	return &apiError{code: 400, text: "Bad Request: " + fmt.Sprintf(format, args...)}
+}
+
+func forbidden(text string) *apiError { return &apiError{code: 403, text: "Forbidden: " + text} }
+
+func conflict(text string) *apiError { return &apiError{code: 409, text: "Conflict: " + text} }
+
+func (e *apiError) answer() answer {
+	m := map[string]any{"ok": false, "error_code": e.code, "description": e.text}
+	if e.parameters != nil {
+		m["parameters"] = e.parameters
+	}
+	return answer{status: e.code, contentType: "application/json", body: encode(m)}
+}
+
+// encode is JSON without HTML escapes, as the platform writes it. Only values
+// made here come to it, so it cannot fail.
+func encode(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// fault is a Fault that waits for its calls.
+type fault struct {
+	Fault
+	method string // lower case; empty: any
+	left   int    // calls; negative: no end
+	hits   int
+}
+
+// Fail makes the next n calls of the method (of any, if it is empty) go wrong;
+// n may be Always. Several faults apply one after the other. The function it
+// returns counts the calls that went wrong so far.
+func (t *Telegram) Fail(method string, n int, f Fault) (hits func() int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	ft := &fault{Fault: f, method: strings.ToLower(method), left: n}
+	t.faults = append(t.faults, ft)
+	return func() int {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		return ft.hits
+	}
+}
+
+// Drop breaks a long poll that waits, as a lost connection does: its caller
+// gets what a Fault with NetLost gives.
+func (t *Telegram) Drop() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.poll != nil {
+		t.dropped = t.poll
+		close(t.poll)
+		t.poll = nil
+	}
+}
+
+// Heal ends all faults.
+func (t *Telegram) Heal() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.faults = nil
+}
+
+// takeFault finds the fault that hits a call. Called with mu held.
+func (t *Telegram) takeFault(method string) Fault {
+	for i, f := range t.faults {
+		if f.method != "" && f.method != strings.ToLower(method) {
+			continue
+		}
+		f.hits++
+		f.left--
+		if f.left == 0 {
+			t.faults = slices.Delete(t.faults, i, i+1)
+		}
+		return f.Fault
+	}
+	return Fault{}
+}
+
+// Calls lists the calls of a method so far, of all methods if it is empty.
+func (t *Telegram) Calls(method string) []Call {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var calls []Call
+	for _, c := range t.calls {
+		if method == "" || strings.EqualFold(c.Method, method) {
+			calls = append(calls, c)
+		}
+	}
+	return calls
+}
+
+// answer does what a request asks for.
+func (t *Telegram) answer(r *http.Request) answer {
+	path, isFile := strings.CutPrefix(r.URL.Path, "/file")
+	token, method, _ := strings.Cut(strings.TrimPrefix(path, "/bot"), "/")
+	p, err := readParams(r)
+	if err != nil {
+		return bad("%v", err).answer()
+	}
+
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.revoked || token != t.token {
+		return (&apiError{code: 401, text: "Unauthorized"}).answer()
+	}
+	if isFile {
+		return t.download(method)
+	}
+	t.calls = append(t.calls, Call{method, p, time.Now()})
+	f := t.takeFault(method)
+	t.notify()
+	switch {
+	case f.RetryAfter > 0:
+		s := int((f.RetryAfter + time.Second - 1) / time.Second)
+		return (&apiError{429, fmt.Sprintf("Too Many Requests: retry after %d", s), map[string]any{"retry_after": s}}).answer()
+	case f.Status > 0:
+		page := fmt.Sprintf("<html>\r\n<head><title>%d %s</title></head>\r\n</html>\r\n", f.Status, http.StatusText(f.Status))
+		return answer{status: f.Status, contentType: "text/html", body: []byte(page)}
+	case f.Net == NetRefuse, f.Net == NetHang:
+		return answer{net: f.Net}
+	}
+
+	a := t.call(r, method, p)
+	if f.Net != NetFine {
+		a.net = f.Net
+	}
+	return a
+}
+
+// call runs one method. Called with mu held; only getUpdates lets go of it.
+func (t *Telegram) call(r *http.Request, method string, p params) answer {
+	if strings.EqualFold(method, "getUpdates") {
+		return t.getUpdates(r.Context(), p)
+	}
+	do := t.method(method)
+	if do == nil {
+		return (&apiError{code: 404, text: "Not Found: method not found"}).answer()
+	}
+	result, e := do(p)
+	if e != nil {
+		return e.answer()
+	}
+	t.notify()
+	return ok(result)
+}
+
+func ok(result any) answer {
+	return answer{status: 200, contentType: "application/json", body: encode(map[string]any{"ok": true, "result": result})}
+}
+
+// method finds a method by its name, in any case; nil: there is none.
+func (t *Telegram) method(name string) func(params) (any, *apiError) {
+	switch strings.ToLower(name) {
+	case "getme":
+		return t.getMe
+	case "getchat":
+		return t.getChat
+	case "sendmessage":
+		return t.sendMessage
+	case "editmessagetext":
+		return t.editMessageText
+	case "deletemessage":
+		return t.deleteMessage
+	case "sendchataction":
+		return t.sendChatAction
+	case "setmessagereaction":
+		return t.setMessageReaction
+	case "setmycommands":
+		return t.setMyCommands
+	case "getmycommands":
+		return t.getMyCommands
+	case "deletewebhook":
+		return t.deleteWebhook
+	case "setwebhook":
+		return t.setWebhook
+	case "getwebhookinfo":
+		return t.getWebhookInfo
+	case "answercallbackquery":
+		return t.answerCallbackQuery
+	case "getfile":
+		return t.getFile
+	}
+	return nil
+}
+
+// params are a call's parameters: strings as they are, all else as JSON.
+type params map[string]string
+
+// maxBody is the most a request may carry, the platform's 50 MB for a file.
+const maxBody = 50 << 20
+
+func readParams(r *http.Request) (params, error) {
+	p := params{}
+	for k, v := range r.URL.Query() {
+		p[k] = v[0]
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
+	if err != nil {
+		return nil, err
+	}
+	kind, attr, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	switch kind {
+	case "application/json":
+		var m map[string]json.RawMessage
+		if err := json.Unmarshal(body, &m); err != nil {
+			return nil, fmt.Errorf("can't parse JSON object: %w", err)
+		}
+		for k, raw := range m {
+			var s string
+			if json.Unmarshal(raw, &s) != nil {
+				s = string(raw)
+			}
+			p[k] = s
+		}
+	case "application/x-www-form-urlencoded":
+		q, err := url.ParseQuery(string(body))
+		if err != nil {
+			return nil, err
+		}
+		for k, v := range q {
+			p[k] = v[0]
+		}
+	case "multipart/form-data":
+		form, err := multipart.NewReader(bytes.NewReader(body), attr["boundary"]).ReadForm(maxBody)
+		if err != nil {
+			return nil, err
+		}
+		for k, v := range form.Value {
+			p[k] = v[0]
+		}
+	}
+	return p, nil
+}
+
+func (p params) int(key string) int64 {
+	n, _ := strconv.ParseInt(p[key], 10, 64)
+	return n
+}
+
+func (p params) bool(key string) bool {
+	v := strings.ToLower(p[key])
+	return v == "true" || v == "1" || v == "yes"
+}
+
+// object reads a JSON parameter into v; an absent one leaves v alone.
+func (p params) object(key string, v any) *apiError {
+	if p[key] == "" {
+		return nil
+	}
+	if err := json.Unmarshal([]byte(p[key]), v); err != nil {
+		return bad("can't parse %s JSON object", strings.ReplaceAll(key, "_", " "))
+	}
+	return nil
+}
