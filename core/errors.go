@@ -25,6 +25,9 @@ var (
 	// ErrStopping: the process is shutting down; the run stays running in the
 	// store and is resumed at the next start.
 	ErrStopping = errors.New("shutting down")
+	// ErrStale: a message of the run was edited before anything of the run was
+	// stored; it begins again with the new text.
+	ErrStale = errors.New("a message was edited meanwhile")
 	// ErrRunOver: the store says that the run is over (a person stopped it, or
 	// another settled it first). Its writes are refused.
 	ErrRunOver = errors.New("run is over")

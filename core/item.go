@@ -41,6 +41,7 @@ type Item struct {
 	ID      ID        `json:"id"`
 	Kind    ItemKind  `json:"kind"`
 	Bot     string    `json:"bot"`
+	Adapter string    `json:"adapter"` // of the thread's place: work waits until it is up
 	Thread  ID        `json:"thread"`
 	Message ID        `json:"message,omitempty"`
 	Run     ID        `json:"run,omitempty"`    // the run it joined, or that it resumes
@@ -83,12 +84,12 @@ type Run struct {
 	Created time.Time `json:"created"`
 	Ended   time.Time `json:"ended,omitzero"`
 
-	// Stored is false from the pick until the run's first write, which stores
-	// the pick along with it.
-	Stored bool `json:"-"`
-	// Resumed: what the process that began the run may have shown is unknown,
-	// so the open post is resolved before it is sent.
+	// Resumed: an earlier process may have begun the run and shown its post, so
+	// the pick is stored before anything else and the open is resolved before it
+	// is sent. Not stored.
 	Resumed bool `json:"-"`
+	// Open is the receipt of the post's open, where it is stored already.
+	Open *Receipt `json:"-"`
 }
 
 // Reply is where a run answers, fixed when it starts.

@@ -17,7 +17,12 @@ type Thread struct {
 	Active   time.Time `json:"active"`             // last message
 	Messages int       `json:"messages"`           // ever posted
 	Archived time.Time `json:"archived,omitzero"`  // zero: current
+	Direct   bool      `json:"direct,omitempty"`   // one person and us
 	HopTold  bool      `json:"hop_told,omitempty"` // hop limit announced since the last human message
+
+	// Cuts says by bot where its window begins: messages before the cut have
+	// been folded away and are read with read_history.
+	Cuts map[string]ID `json:"cuts,omitempty"`
 }
 
 // Message is one post in a thread. Rows are immutable: an edit of a message
@@ -25,6 +30,7 @@ type Thread struct {
 type Message struct {
 	ID       ID        `json:"id"`
 	Thread   ID        `json:"thread"`
+	N        int       `json:"n"` // ordinal in its thread, from 1
 	Version  int       `json:"version,omitempty"`
 	Sender   Actor     `json:"sender"`
 	Name     string    `json:"name,omitempty"` // display name when it was sent; not trusted

@@ -43,19 +43,18 @@ type Receipt struct {
 // Row is one undelivered chunk of a post in the outbox. It exists from the
 // transaction that decided the outcome until its receipt is stored.
 type Row struct {
-	Seq      uint64   `json:"seq"` // order within the place
-	Chunk    int      `json:"chunk"`
-	Post     ID       `json:"post"`
-	Kind     PostKind `json:"kind"`
-	Place    Place    `json:"place"`
-	ReplyTo  string   `json:"reply_to,omitempty"`
-	After    string   `json:"after,omitempty"` // a lost send lies after this platform id
-	Answers  []string `json:"answers,omitempty"`
-	Speaker  Speaker  `json:"speaker,omitzero"`
-	Text     string   `json:"text"`           // one piece of Features.Split
-	Edit     string   `json:"edit,omitempty"` // platform id of the opened piece that this text replaces
-	Last     bool     `json:"last,omitempty"` // of its post
-	Attempts int      `json:"attempts,omitempty"`
+	Seq     uint64   `json:"seq"` // order within the place
+	Chunk   int      `json:"chunk"`
+	Post    ID       `json:"post"`
+	Kind    PostKind `json:"kind"`
+	Place   Place    `json:"place"`
+	ReplyTo string   `json:"reply_to,omitempty"`
+	After   string   `json:"after,omitempty"` // a lost send lies after this platform id
+	Answers []string `json:"answers,omitempty"`
+	Speaker Speaker  `json:"speaker,omitzero"`
+	Text    string   `json:"text"`           // one piece of Features.Split
+	Edit    string   `json:"edit,omitempty"` // platform id of the opened piece that this text replaces
+	Last    bool     `json:"last,omitempty"` // of its post
 
 	// Unsure: the row was found at start, so an earlier process may have sent
 	// it. Not stored.

@@ -1,0 +1,101 @@
+package core
+
+// This file holds what goes into and comes out of the ledger's transactions.
+// The bus, the mailboxes and the run loop each declare the few of the store's
+// methods they need; these are the types in their signatures.
+
+// Entry is one event with what the bus decided about it beforehand. The rest
+// (is it known already, is it for us, whom does it wake) is decided in the
+// transaction.
+type Entry struct {
+	In      Inbound
+	Role    Role
+	Agent   string    // default bot of a thread that begins here
+	Mode    ReplyMode // when a message in this shared place is for us
+	Command *Command  // the command that the text is; nil: none
+	Args    string
+	Refusal string // what to say to a person who may not; empty: silence
+}
+
+// Batch is what Accept takes: entries in the platform's order.
+type Batch struct {
+	Entries  []Entry
+	Bots     []string // handles that can act
+	Commands []Command
+	// Split cuts an outcome's text for a place. Pure.
+	Split func(p Place, markdown string) []string
+	// Shown is what a run's open post shows now; the text that "(stopped by …)"
+	// follows. Never waits.
+	Shown func(post ID) string
+}
+
+// Fate is what became of an entry.
+type Fate string
+
+// The fates.
+const (
+	FateStored     Fate = "stored"
+	FateDuplicate  Fate = "duplicate"
+	FateCommand    Fate = "command"
+	FateRefused    Fate = "refused"
+	FateIgnored    Fate = "ignored" // not for us; only its key is kept
+	FateEdited     Fate = "edited"
+	FateUnchanged  Fate = "unchanged"
+	FateWithdrawn  Fate = "withdrawn"
+	FateUnreadable Fate = "unreadable"
+	FateMoved      Fate = "moved"
+)
+
+// Accepted is what an Accept did, in the order of its entries.
+type Accepted struct {
+	Fates   []Fate
+	Items   []Item   // queued now
+	Ended   []ID     // items that ended unanswered by a run: cancelled, withdrawn
+	Stopped []ID     // runs that a person stopped
+	Rows    []Row    // to deliver
+	Moved   []Moving // channels that have another id now
+}
+
+// Moving is an alias: stored places keep the first id a channel had.
+type Moving struct {
+	Adapter string `json:"adapter"`
+	Old     string `json:"old"` // the id in stored places
+	New     string `json:"new"` // the id to send to
+}
+
+// Settlement is how a run ends.
+type Settlement struct {
+	State  State // Done or Failed
+	Kind   PostKind
+	Text   string // the outcome, Markdown; blank: nothing is posted, because a tool has already said it
+	Answer string // the part of Text that is the bot's own words, kept in the thread; blank: none
+	Digest string
+	Error  string // for the log and trace
+	Usage  Usage
+	Steps  int
+	Bots   []string // handles that can act, for the fan-out
+	// MaxHops bounds bot-to-bot hand-offs since a person last spoke.
+	MaxHops int
+	Split   func(p Place, markdown string) []string
+	Speaker Speaker
+}
+
+// Settled is what a Settle did.
+type Settled struct {
+	Items []Item // queued by the fan-out
+	Rows  []Row
+}
+
+// Backlog is the work found at start.
+type Backlog struct {
+	Items []Item // queued, oldest first; resumes among them
+	Rows  []Row  // undelivered, by place and order
+	Moved []Moving
+}
+
+// Scene is what a run reads when it starts.
+type Scene struct {
+	Thread   Thread
+	Messages []Message // from the bot's cut to the newest, latest versions
+	Steps    []Step    // of a resumed run
+}

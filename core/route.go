@@ -1,0 +1,148 @@
+package core
+
+import (
+	"slices"
+	"strings"
+)
+
+// Routing is what Route decides from.
+type Routing struct {
+	Sender       Actor
+	Text         string
+	Bots         []string // handles of all bots that can act
+	Participants []string // the bots in the thread, in order of entry
+	Default      string   // the thread's default bot; empty: none
+	Others       bool     // the platform says that it mentions people, none of them us
+	SenderQueued bool     // the sending bot has queued mail in the thread
+	TriggerHop   int      // highest hop of the messages that a bot replies to
+	MaxHops      int
+	HopTold      bool // the hop limit was announced since the last human message
+}
+
+// Routed is what Route decides.
+type Routed struct {
+	Mentions []string // bots that the text names, in order, each once
+	Wake     []string // bots that get an item
+	Held     []string // bots whose hand-off waits until the sender's queue is empty
+	Hop      int
+	HopLimit bool // targets were dropped at the limit
+	Notice   bool // the limit must be announced now
+}
+
+// Route decides whom a message wakes: invariants 6 and 7 as a pure function.
+//
+// A person's message wakes every bot it mentions; with no mention, the
+// thread's default bot, else its only bot; one that mentions only other people
+// wakes nobody. A bot's reply wakes the first bot it mentions that can act, and
+// only if the sender has no queued mail in the thread, else the hand-off is
+// held. The system wakes nobody, and nobody wakes themselves.
+func Route(r Routing) Routed {
+	var out Routed
+	for _, h := range Mentions(r.Text) {
+		if slices.Contains(r.Bots, h) {
+			out.Mentions = append(out.Mentions, h)
+		}
+	}
+	switch r.Sender.Kind {
+	case HumanActor, ExternalActor:
+		switch {
+		case len(out.Mentions) > 0:
+			out.Wake = out.Mentions
+		case r.Others:
+		case r.Sender.Kind == HumanActor && slices.Contains(r.Bots, r.Default):
+			out.Wake = []string{r.Default}
+		case len(r.Participants) == 1 && slices.Contains(r.Bots, r.Participants[0]):
+			out.Wake = r.Participants[:1:1]
+		}
+	case BotActor:
+		out.Hop = r.TriggerHop + 1
+		first := slices.IndexFunc(out.Mentions, func(h string) bool { return h != r.Sender.ID })
+		switch {
+		case first < 0:
+		case out.Hop >= r.MaxHops:
+			out.HopLimit, out.Notice = true, !r.HopTold
+		case r.SenderQueued:
+			out.Held = out.Mentions[first : first+1 : first+1]
+		default:
+			out.Wake = out.Mentions[first : first+1 : first+1]
+		}
+	}
+	return out
+}
+
+// Mentions lists the @handles of a text in order, each once, in lower case.
+// Code spans and code blocks mention nobody, nor do addresses such as a@b.c.
+func Mentions(text string) []string {
+	var out []string
+	text = blankCode(text)
+	for i := 0; i < len(text); i++ {
+		if text[i] != '@' || i > 0 && (isHandle(text[i-1]) || text[i-1] == '@' || text[i-1] == '.' || text[i-1] >= 0x80) {
+			continue
+		}
+		j := i + 1
+		for j < len(text) && isHandle(text[j]) {
+			j++
+		}
+		h := strings.ToLower(text[i+1 : j])
+		dotted := j+1 < len(text) && text[j] == '.' && isHandle(text[j+1])
+		if len(h) >= 2 && len(h) <= 32 && !dotted && !slices.Contains(out, h) {
+			out = append(out, h)
+		}
+		i = j - 1
+	}
+	return out
+}
+
+func isHandle(c byte) bool {
+	return c == '_' || c == '-' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+// blankCode replaces code spans and fenced blocks by spaces. A run of
+// backticks opens code that the next run of the same length closes; one that
+// nothing closes is text.
+func blankCode(s string) string {
+	if !strings.Contains(s, "`") {
+		return s
+	}
+	b := []byte(s)
+	closed := map[int]bool{} // lengths for which no closing run is left
+	for i := 0; i < len(b); {
+		if b[i] != '`' {
+			i++
+			continue
+		}
+		n := ticks(b[i:])
+		end := -1
+		if !closed[n] {
+			for j := i + n; j < len(b); {
+				if b[j] != '`' {
+					j++
+					continue
+				}
+				m := ticks(b[j:])
+				if m == n {
+					end = j + m
+					break
+				}
+				j += m
+			}
+			closed[n] = end < 0
+		}
+		if end < 0 {
+			i += n
+			continue
+		}
+		for ; i < end; i++ {
+			b[i] = ' '
+		}
+	}
+	return string(b)
+}
+
+func ticks(b []byte) int {
+	n := 0
+	for n < len(b) && b[n] == '`' {
+		n++
+	}
+	return n
+}

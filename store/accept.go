@@ -1,0 +1,286 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"bellhop/core"
+)
+
+// Accept makes a batch of platform events durable in one transaction: for each
+// new event its journal row, and what follows from it (a message with its
+// items, a command's effect and reply, a refusal, a correction, …). The
+// adapter may acknowledge the batch when it returns nil.
+func (s *Store) Accept(ctx context.Context, b core.Batch) (core.Accepted, error) {
+	var out core.Accepted
+	err := s.update(ctx, func(t *tx) error {
+		out = core.Accepted{}
+		a := acceptance{tx: t, ctx: ctx, batch: &b, out: &out, day: t.Now().Format(time.DateOnly)}
+		for i := range b.Entries {
+			fate, err := a.entry(&b.Entries[i])
+			if err != nil {
+				return err
+			}
+			out.Fates = append(out.Fates, fate)
+		}
+		return nil
+	})
+	if err != nil {
+		return core.Accepted{}, err
+	}
+	return out, nil
+}
+
+// acceptance is one Accept in progress.
+type acceptance struct {
+	*tx
+	ctx   context.Context
+	batch *core.Batch
+	out   *core.Accepted
+	day   string
+	row   journalRow // of the current entry
+}
+
+func (a *acceptance) entry(e *core.Entry) (core.Fate, error) {
+	in := &e.In
+	key := journalKey(in.Place.Adapter, in.Key)
+	known, err := a.Get(key)
+	if err != nil {
+		return "", err
+	}
+	if known[0] != nil {
+		return core.FateDuplicate, nil
+	}
+	place, err := a.canonical(in.Place)
+	if err != nil {
+		return "", err
+	}
+	a.row = journalRow{}
+	a.row.Fate, err = a.decide(e, place)
+	if err != nil {
+		return "", err
+	}
+	if err := a.insert(key, a.row); err != nil {
+		return "", err
+	}
+	return a.row.Fate, a.Put(journalDayKey(a.day, in.Place.Adapter, in.Key), nil)
+}
+
+func (a *acceptance) decide(e *core.Entry, place core.Place) (core.Fate, error) {
+	switch in := &e.In; in.Kind {
+	case core.InMessage:
+		return a.message(e, place)
+	case core.InEdit:
+		return a.edit(e, place)
+	case core.InDelete:
+		return a.withdraw(e, place)
+	case core.InMoved:
+		m := core.Moving{Adapter: place.Adapter, Old: place.Channel, New: in.To}
+		a.out.Moved = append(a.out.Moved, m)
+		return core.FateMoved, a.moved(m)
+	case core.InUnreadable:
+		a.row.Raw = in.Raw
+		return core.FateUnreadable, nil
+	}
+	return core.FateIgnored, nil
+}
+
+func (a *acceptance) message(e *core.Entry, place core.Place) (core.Fate, error) {
+	in := &e.In
+	switch {
+	case in.Foreign:
+		return core.FateIgnored, nil
+	case e.Role < core.Member:
+		return a.refuse(e, place)
+	case e.Command != nil:
+		return a.command(e, place)
+	}
+	th, found, err := a.threadAt(place)
+	if err != nil {
+		return "", err
+	}
+	ours := in.Direct || in.Mentioned || e.Mode == core.ReplyAlways || e.Mode == core.ReplyThread && found
+	blank := strings.TrimSpace(in.Text) == "" && len(in.Quotes)+len(in.Files) == 0 && !in.Mentioned
+	if !ours || blank {
+		return core.FateIgnored, nil
+	}
+	if !found {
+		if th, err = a.newThread(place, e.Agent, in.Direct); err != nil {
+			return "", err
+		}
+	}
+	msg := core.Message{
+		Sender: core.Actor{Kind: core.HumanActor, ID: string(in.From.ID)}, Name: in.From.Name,
+		Parts: parts(in), PlatformID: in.MessageID, Time: in.Time,
+	}
+	return core.FateStored, a.post(&th, msg, in.Others && !in.Mentioned)
+}
+
+// post adds a person's message to the thread and wakes whom it is for.
+func (a *acceptance) post(th *core.Thread, msg core.Message, others bool) error {
+	routed := core.Route(core.Routing{Sender: msg.Sender, Text: msg.Text(), Bots: a.batch.Bots,
+		Participants: th.Bots, Default: th.Agent, Others: others})
+	msg.Mentions = routed.Mentions
+	th.HopTold = false
+	msg, err := a.addMessage(th, msg)
+	if err != nil {
+		return err
+	}
+	items, err := a.enqueue(th, msg.ID, routed.Wake, "")
+	if err != nil {
+		return err
+	}
+	a.out.Items = append(a.out.Items, items...)
+	a.row.Message = msg.ID
+	if msg.PlatformID != "" {
+		if err := a.put(platformKey(th.Place, msg.PlatformID), platformRow{Thread: th.ID, Message: msg.ID}); err != nil {
+			return err
+		}
+	}
+	return a.put(idKey(famThread, th.ID), *th)
+}
+
+// parts are a message's pieces: what it quotes, what it says, its files.
+func parts(in *core.Inbound) []core.Part {
+	var out []core.Part
+	for _, q := range in.Quotes {
+		out = append(out, core.Part{Kind: core.QuotePart, Quote: &q})
+	}
+	if strings.TrimSpace(in.Text) != "" {
+		out = append(out, core.Text(in.Text))
+	}
+	for _, f := range in.Files {
+		out = append(out, core.Part{Kind: core.FilePart, File: &f})
+	}
+	return out
+}
+
+// refuse speaks to a person who may not, or stays silent; their text is not
+// kept.
+func (a *acceptance) refuse(e *core.Entry, place core.Place) (core.Fate, error) {
+	if e.Refusal == "" {
+		return core.FateRefused, nil
+	}
+	return core.FateRefused, a.say(core.RefusalPost, "", &e.In, place, e.Refusal)
+}
+
+// say posts a text that answers an event without a run.
+func (a *acceptance) say(kind core.PostKind, thread core.ID, in *core.Inbound, place core.Place, text string) error {
+	head := core.Row{After: in.MessageID}
+	if !in.Direct {
+		head.ReplyTo = in.MessageID
+	}
+	if in.MessageID != "" {
+		head.Answers = []string{in.MessageID}
+	}
+	rows, err := a.show(core.Post{Kind: kind, Thread: thread, Place: place}, head,
+		pieces(a.batch.Split, place, text))
+	if err != nil {
+		return err
+	}
+	a.row.Post = rows[0].Post
+	a.out.Rows = append(a.out.Rows, rows...)
+	return nil
+}
+
+// command runs a command within this transaction, so that its effect, its
+// reply and its event are stored together or not at all.
+func (a *acceptance) command(e *core.Entry, place core.Place) (core.Fate, error) {
+	in := &e.In
+	th, _, err := a.threadAt(place)
+	if err != nil {
+		return "", err
+	}
+	var text string
+	if e.Role < e.Command.Role {
+		text = "Only an " + e.Command.Role.String() + " may use /" + e.Command.Name + "."
+	} else {
+		reply, err := e.Command.Run(a.ctx, core.Invocation{Args: e.Args, From: in.From, Role: e.Role, Place: place,
+			Direct: in.Direct, Thread: th, Commands: a.batch.Commands, Desk: &desk{a, place}})
+		user, told := errors.AsType[*core.UserError](err)
+		switch {
+		case told:
+			reply.Text = user.Text
+		case err != nil:
+			return "", err
+		}
+		text = reply.Text
+	}
+	return core.FateCommand, a.say(core.CommandPost, th.ID, in, place, text)
+}
+
+// edit takes a person's change of a message. Before a run has joined it, the
+// new text replaces the old; afterwards it is posted as a correction. The same
+// text, an unfurl say, changes nothing.
+func (a *acceptance) edit(e *core.Entry, place core.Place) (core.Fate, error) {
+	in := &e.In
+	ref, ok, err := get[platformRow](a.tx, platformKey(place, in.MessageID))
+	if err != nil || !ok || ref.Message == "" || e.Role < core.Member {
+		return core.FateIgnored, err
+	}
+	msg, ok, err := a.tx.message(ref.Thread, ref.Message)
+	if err != nil || !ok || msg.Sender.ID != string(in.From.ID) {
+		return core.FateIgnored, err
+	}
+	if strings.TrimSpace(in.Text) == "" || strings.TrimSpace(in.Text) == strings.TrimSpace(msg.Text()) {
+		return core.FateUnchanged, nil
+	}
+	items, err := a.itemsOf(msg.ID)
+	if err != nil {
+		return "", err
+	}
+	a.row.Message = msg.ID
+	joined := false
+	for _, it := range items {
+		joined = joined || it.State != core.Queued
+	}
+	if !joined {
+		msg.Version++
+		msg.Parts = parts(in)
+		return core.FateEdited, a.insert(messageKey(msg.Thread, msg.ID, msg.Version), msg)
+	}
+	th, err := need[core.Thread](a.tx, famThread, msg.Thread)
+	if err != nil {
+		return "", err
+	}
+	if !th.Archived.IsZero() {
+		return core.FateIgnored, nil
+	}
+	msg.Corrects, msg.Version, msg.Parts, msg.Time = msg.ID, 0, parts(in), in.Time
+	return core.FateEdited, a.post(&th, msg, false)
+}
+
+// withdraw ends the waiting items of a message that its author deleted.
+func (a *acceptance) withdraw(e *core.Entry, place core.Place) (core.Fate, error) {
+	ref, ok, err := get[platformRow](a.tx, platformKey(place, e.In.MessageID))
+	if err != nil || !ok || ref.Message == "" {
+		return core.FateIgnored, err
+	}
+	items, err := a.itemsOf(ref.Message)
+	if err != nil {
+		return "", err
+	}
+	fate := core.FateIgnored
+	for _, it := range items {
+		if it.State != core.Queued {
+			continue
+		}
+		fate = core.FateWithdrawn
+		if err := a.end(it, core.Withdrawn, "", ""); err != nil {
+			return "", err
+		}
+		a.out.Ended = append(a.out.Ended, it.ID)
+	}
+	a.row.Message = ref.Message
+	return fate, nil
+}
+
+// moved writes both directions of an alias. Stored places keep the first id.
+func (t *tx) moved(m core.Moving) error {
+	if err := t.put(aliasKey(m.Adapter, m.New), m); err != nil {
+		return err
+	}
+	return t.put(currentKey(m.Adapter, m.Old), m)
+}

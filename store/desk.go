@@ -1,0 +1,214 @@
+package store
+
+import (
+	"slices"
+	"strings"
+
+	"bellhop/core"
+)
+
+// desk is the ledger as a command sees it. It implements core.Desk within an
+// Accept.
+type desk struct {
+	*acceptance
+	place core.Place
+}
+
+// Cancel ends, in this transaction, what the bots do and have waiting in the
+// thread. Every run so ended has one outcome, "(stopped by …)" after what it
+// has shown; messages that waited behind a run share its outcome, and those
+// that no run had joined get the outcome of the run that they would have
+// begun, so that whatever a picked but unstored run has opened is finished too.
+func (d *desk) Cancel(thread core.ID, bot, by string) (runs, items int, err error) {
+	th, ok, err := get[core.Thread](d.tx, idKey(famThread, thread))
+	if err != nil || !ok {
+		return 0, 0, err
+	}
+	open, err := d.openRuns(thread, bot)
+	if err != nil {
+		return 0, 0, err
+	}
+	waiting, err := d.queued(bot, func(it core.Item) bool { return it.Thread == thread })
+	if err != nil {
+		return 0, 0, err
+	}
+	byBot := map[string][]core.Item{}
+	var bots []string
+	for _, r := range open {
+		bots = append(bots, r.Bot)
+	}
+	for _, it := range waiting {
+		if !slices.Contains(bots, it.Bot) {
+			bots = append(bots, it.Bot)
+		}
+		byBot[it.Bot] = append(byBot[it.Bot], it)
+	}
+	for _, name := range bots {
+		mail := byBot[name]
+		i := slices.IndexFunc(open, func(r core.Run) bool { return r.Bot == name })
+		var run core.Run
+		if i >= 0 {
+			run = open[i]
+			runs++
+		} else if run, err = d.wouldBe(th, mail); err != nil {
+			return 0, 0, err
+		}
+		for _, it := range mail {
+			if it.Kind == core.MessageItem {
+				items++
+			}
+			d.out.Ended = append(d.out.Ended, it.ID)
+		}
+		if err := d.stop(&th, run, mail, by); err != nil {
+			return 0, 0, err
+		}
+		if err := d.Delete(heldKey(thread, name)); err != nil {
+			return 0, 0, err
+		}
+	}
+	return runs, items, d.put(idKey(famThread, th.ID), th)
+}
+
+// wouldBe is the run that the waiting items would have begun.
+func (d *desk) wouldBe(th core.Thread, mail []core.Item) (core.Run, error) {
+	run, err := d.draft(th, mail)
+	run.State = core.Doing
+	return run, err
+}
+
+// stop settles a run as stopped by a person.
+func (d *desk) stop(th *core.Thread, run core.Run, mail []core.Item, by string) error {
+	for _, id := range run.Items {
+		it, ok, err := get[core.Item](d.tx, idKey(famItem, id))
+		if err != nil {
+			return err
+		}
+		if ok && !it.State.Terminal() && !slices.ContainsFunc(mail, func(m core.Item) bool { return m.ID == id }) {
+			mail = append(mail, it)
+		}
+	}
+	for _, it := range mail {
+		if err := d.end(it, core.Cancelled, run.ID, run.Post); err != nil {
+			return err
+		}
+		if !slices.Contains(run.Items, it.ID) {
+			run.Items = append(run.Items, it.ID)
+		}
+	}
+	text := "(stopped by " + by + ")"
+	answer := ""
+	if shown := strings.TrimSpace(d.batch.Shown(run.Post)); shown != "" {
+		text = shown + "\n\n" + text
+		answer = text
+	}
+	run.State, run.Error = core.Cancelled, "stopped by "+by
+	rows, _, err := d.finish(th, run, core.StoppedPost, text, answer, "", core.Speaker{}, d.batch.Split)
+	if err != nil {
+		return err
+	}
+	d.out.Stopped = append(d.out.Stopped, run.ID)
+	d.out.Rows = append(d.out.Rows, rows...)
+	return nil
+}
+
+// Archive ends the thread; the next message at its place begins another.
+func (d *desk) Archive(thread core.ID) error {
+	th, ok, err := get[core.Thread](d.tx, idKey(famThread, thread))
+	if err != nil || !ok {
+		return err
+	}
+	th.Archived = d.Now()
+	if err := d.put(idKey(famThread, thread), th); err != nil {
+		return err
+	}
+	return d.Delete(placeKey(th.Place))
+}
+
+// retryReach is how many of a thread's newest messages /retry looks at.
+const retryReach = 50
+
+// Retry queues again what failed or was stopped last: new items for the same
+// messages, with the ended ones as parents.
+func (d *desk) Retry(thread core.ID) (core.Message, bool, error) {
+	th, ok, err := get[core.Thread](d.tx, idKey(famThread, thread))
+	if err != nil || !ok {
+		return core.Message{}, false, err
+	}
+	prefix := idKey(famMessage, thread)
+	kvs, err := d.ScanBack(prefix, after(prefix), retryReach)
+	if err != nil {
+		return core.Message{}, false, err
+	}
+	for _, kv := range kvs {
+		msg, ok, err := get[core.Message](d.tx, kv.Key)
+		if err != nil {
+			return core.Message{}, false, err
+		}
+		if !ok {
+			continue
+		}
+		items, err := d.itemsOf(msg.ID)
+		if err != nil {
+			return core.Message{}, false, err
+		}
+		if len(items) == 0 {
+			continue
+		}
+		last := items[len(items)-1]
+		if last.State != core.Failed && last.State != core.Cancelled {
+			continue
+		}
+		return msg, true, d.again(&th, last)
+	}
+	return core.Message{}, false, nil
+}
+
+// again queues new items for all messages of the ended item's run.
+func (d *desk) again(th *core.Thread, ended core.Item) error {
+	batch := []core.Item{ended}
+	if run, ok, err := get[core.Run](d.tx, idKey(famRun, ended.Run)); err != nil {
+		return err
+	} else if ok {
+		batch = nil
+		for _, id := range run.Items {
+			it, ok, err := get[core.Item](d.tx, idKey(famItem, id))
+			if err != nil {
+				return err
+			}
+			if ok && it.Kind == core.MessageItem {
+				batch = append(batch, it)
+			}
+		}
+	}
+	for _, it := range batch {
+		items, err := d.enqueue(th, it.Message, []string{it.Bot}, it.ID)
+		if err != nil {
+			return err
+		}
+		d.out.Items = append(d.out.Items, items...)
+	}
+	return d.put(idKey(famThread, th.ID), *th)
+}
+
+// Load counts open work.
+func (d *desk) Load(thread core.ID) (core.Load, error) {
+	var l core.Load
+	err := each(d.tx, []byte(famOpenRun), 0, func(_ []byte, r openRow) error {
+		l.All++
+		if r.Thread == thread {
+			l.Running++
+		}
+		return nil
+	})
+	if err != nil {
+		return l, err
+	}
+	_, err = d.queued("", func(it core.Item) bool {
+		l.Waiting++
+		if it.Thread == thread {
+			l.Queued++
+		}
+		return false
+	})
+	return l, err
+}

@@ -1,0 +1,125 @@
+package store
+
+import (
+	"encoding/binary"
+	"strings"
+
+	"bellhop/core"
+)
+
+// The key families. Order within a family is the order of what follows the
+// prefix; numbers are big-endian so that byte order is number order.
+//
+//	j/<adapter>\0<dedupe>              journal: what became of an event
+//	jt/<day>/<adapter>\0<dedupe>       the journal by day, for pruning
+//	a/<adapter>\0<new channel>         alias: the channel's first id
+//	ac/<adapter>\0<first channel>      the channel's id to send to
+//	p/<place>                          current thread of the place
+//	t/<thread>                         threads
+//	m/<thread><message><version>       messages
+//	mp/<place>\0<platform id>          platform id → message
+//	mi/<message><item>                 items of a message
+//	q/<bot>\0<item>                    queued items only
+//	i/<item>                           items
+//	r/<run>                            runs
+//	ro/<run>                           open runs only
+//	s/<run><n>                         steps
+//	h/<thread><bot>                    held hand-offs only
+//	o/<place>\0<seq><chunk>            undelivered chunks only
+//	op/<post>                          posts and their receipts
+//	x/<key>                            quarantined rows
+//	meta/…                             schema version
+//
+// Start-up scans q, ro and o alone, so it costs nothing per stored message.
+const (
+	famJournal    = "j/"
+	famJournalDay = "jt/"
+	famAlias      = "a/"
+	famCurrent    = "ac/"
+	famPlace      = "p/"
+	famThread     = "t/"
+	famMessage    = "m/"
+	famPlatform   = "mp/"
+	famItemsOf    = "mi/"
+	famQueue      = "q/"
+	famItem       = "i/"
+	famRun        = "r/"
+	famOpenRun    = "ro/"
+	famStep       = "s/"
+	famHeld       = "h/"
+	famOutbox     = "o/"
+	famPost       = "op/"
+	famBad        = "x/"
+	keySchema     = "meta/schema"
+)
+
+// escaped makes text safe before a \0 separator, keeping its order.
+var escaped = strings.NewReplacer("\x00", "\x01\x01", "\x01", "\x01\x02")
+
+func placeText(p core.Place) string {
+	return escaped.Replace(p.Adapter) + "\x00" + escaped.Replace(p.Channel) + "\x00" + escaped.Replace(p.Topic)
+}
+
+func u64(b []byte, n uint64) []byte { return binary.BigEndian.AppendUint64(b, n) }
+func u16(b []byte, n int) []byte    { return binary.BigEndian.AppendUint16(b, uint16(n)) }
+
+func idKey(family string, id core.ID) []byte { return u64([]byte(family), id.Seq()) }
+
+func journalKey(adapter, dedupe string) []byte {
+	return []byte(famJournal + escaped.Replace(adapter) + "\x00" + dedupe)
+}
+
+func journalDayKey(day, adapter, dedupe string) []byte {
+	return []byte(famJournalDay + day + "/" + escaped.Replace(adapter) + "\x00" + dedupe)
+}
+
+func aliasKey(adapter, channel string) []byte {
+	return []byte(famAlias + escaped.Replace(adapter) + "\x00" + channel)
+}
+
+func currentKey(adapter, channel string) []byte {
+	return []byte(famCurrent + escaped.Replace(adapter) + "\x00" + channel)
+}
+
+func placeKey(p core.Place) []byte { return []byte(famPlace + placeText(p)) }
+
+func platformKey(p core.Place, id string) []byte {
+	return []byte(famPlatform + placeText(p) + "\x00" + id)
+}
+
+func messageKey(thread, id core.ID, version int) []byte {
+	return u16(u64(u64([]byte(famMessage), thread.Seq()), id.Seq()), version)
+}
+
+func itemsOfKey(message, item core.ID) []byte {
+	return u64(idKey(famItemsOf, message), item.Seq())
+}
+
+func queueKey(bot string, item core.ID) []byte {
+	return u64([]byte(famQueue+bot+"\x00"), item.Seq())
+}
+
+func stepKey(run core.ID, n int) []byte { return u16(idKey(famStep, run), n) }
+
+func heldKey(thread core.ID, bot string) []byte {
+	return append(idKey(famHeld, thread), bot...)
+}
+
+func rowKey(p core.Place, seq uint64, chunk int) []byte {
+	return u16(u64([]byte(famOutbox+placeText(p)+"\x00"), seq), chunk)
+}
+
+// after is the least key above every key with the prefix.
+func after(prefix []byte) []byte {
+	b := append([]byte(nil), prefix...)
+	for i := len(b) - 1; i >= 0; i-- {
+		if b[i] != 0xff {
+			b[i]++
+			return b[:i+1]
+		}
+	}
+	return nil
+}
+
+// seqOf is the number that ends a key.
+func seqOf(key []byte) uint64 { return binary.BigEndian.Uint64(key[len(key)-8:]) }

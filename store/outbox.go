@@ -1,0 +1,119 @@
+package store
+
+import (
+	"context"
+
+	"bellhop/core"
+)
+
+// Delivered ends a row: the platform's receipt is stored, its id is known as
+// ours, and the row is gone. Storing a receipt twice changes nothing.
+func (s *Store) Delivered(ctx context.Context, row core.Row, r core.Receipt) error {
+	return s.update(ctx, func(t *tx) error {
+		gone, err := t.Get(rowKey(row.Place, row.Seq, row.Chunk))
+		if err != nil || gone[0] == nil {
+			return err
+		}
+		post, ok, err := get[core.Post](t, idKey(famPost, row.Post))
+		if err != nil {
+			return err
+		}
+		if ok {
+			post.Shown = append(post.Shown, r)
+			if row.Last {
+				post.Ended = t.Now()
+			}
+			if err := t.put(idKey(famPost, post.ID), post); err != nil {
+				return err
+			}
+		}
+		if err := t.put(platformKey(row.Place, r.ID), platformRow{Thread: post.Thread, Message: post.Message, Post: row.Post}); err != nil {
+			return err
+		}
+		return t.Delete(rowKey(row.Place, row.Seq, row.Chunk))
+	})
+}
+
+// RowOpened stores the receipt of the piece that the row's text will replace,
+// so that a crash between the two finds it.
+func (s *Store) RowOpened(ctx context.Context, row core.Row, r core.Receipt) error {
+	return s.update(ctx, func(t *tx) error {
+		key := rowKey(row.Place, row.Seq, row.Chunk)
+		have, ok, err := get[core.Row](t, key)
+		if err != nil || !ok {
+			return err
+		}
+		have.Edit = r.ID
+		if err := t.put(key, have); err != nil {
+			return err
+		}
+		return t.put(platformKey(row.Place, r.ID), platformRow{Post: row.Post})
+	})
+}
+
+// Bury gives a post's delivery up: its rows are gone, the post says why, and
+// tell (blank: nobody) is queued for the owner's place. It returns the rows to
+// deliver.
+func (s *Store) Bury(ctx context.Context, row core.Row, why string, owner core.Place, tell []string) ([]core.Row, error) {
+	var out []core.Row
+	err := s.update(ctx, func(t *tx) error {
+		out = nil
+		post, ok, err := get[core.Post](t, idKey(famPost, row.Post))
+		if err != nil {
+			return err
+		}
+		if ok {
+			post.Dead, post.Ended = why, t.Now()
+			if err := t.put(idKey(famPost, post.ID), post); err != nil {
+				return err
+			}
+		}
+		chunks := max(post.Chunks, row.Chunk+1)
+		for i := range chunks {
+			if err := t.Delete(rowKey(row.Place, row.Seq, i)); err != nil {
+				return err
+			}
+		}
+		if len(tell) == 0 || owner.IsZero() {
+			return nil
+		}
+		out, err = t.show(core.Post{Kind: core.NoticePost, Place: owner}, core.Row{}, tell)
+		return err
+	})
+	return out, err
+}
+
+// Notify queues a text for a place on the appliance's own account.
+func (s *Store) Notify(ctx context.Context, p core.Place, pieces []string) ([]core.Row, error) {
+	var out []core.Row
+	err := s.update(ctx, func(t *tx) (err error) {
+		out, err = t.show(core.Post{Kind: core.NoticePost, Place: p}, core.Row{}, pieces)
+		return err
+	})
+	return out, err
+}
+
+// Moved stores that a channel has another id now.
+func (s *Store) Moved(ctx context.Context, m core.Moving) error {
+	return s.update(ctx, func(t *tx) error {
+		p, err := t.canonical(core.Place{Adapter: m.Adapter, Channel: m.Old})
+		if err != nil {
+			return err
+		}
+		m.Old = p.Channel
+		return t.moved(m)
+	})
+}
+
+// Known reports whether the platform id at the place is a message that the
+// ledger knows. For probes, which must not touch another message. A failed
+// read counts as known.
+func (s *Store) Known(ctx context.Context, p core.Place, id string) bool {
+	known := true
+	err := s.view(ctx, func(t *tx) error {
+		v, err := t.Get(platformKey(p, id))
+		known = err != nil || v[0] != nil
+		return err
+	})
+	return err != nil || known
+}

@@ -1,0 +1,214 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"bellhop/core"
+)
+
+// Before returns up to limit messages of the thread that are older than before
+// (empty: the newest), oldest first, and whether there are still older ones.
+func (s *Store) Before(ctx context.Context, thread, before core.ID, limit int) (msgs []core.Message, more bool, err error) {
+	err = s.view(ctx, func(t *tx) error {
+		from, to := idKey(famMessage, thread), after(idKey(famMessage, thread))
+		if before != "" {
+			to = messageKey(thread, before, 0)
+		}
+		kvs, err := t.ScanBack(from, to, 2*limit+1)
+		if err != nil {
+			return err
+		}
+		slices.Reverse(kvs)
+		msgs, err = t.latest(kvs)
+		return err
+	})
+	if len(msgs) > limit {
+		msgs, more = msgs[len(msgs)-limit:], true
+	}
+	return msgs, more, err
+}
+
+// Waiting lists what waits for the bot in the thread, oldest first.
+func (s *Store) Waiting(ctx context.Context, bot string, thread core.ID) ([]core.Item, error) {
+	var items []core.Item
+	err := s.view(ctx, func(t *tx) (err error) {
+		items, err = t.queued(bot, func(it core.Item) bool { return it.Thread == thread })
+		return err
+	})
+	return items, err
+}
+
+// Threads lists all threads, oldest first.
+func (s *Store) Threads(ctx context.Context) ([]core.Thread, error) {
+	var out []core.Thread
+	err := s.view(ctx, func(t *tx) error {
+		return each(t, []byte(famThread), 0, func(_ []byte, th core.Thread) error {
+			out = append(out, th)
+			return nil
+		})
+	})
+	return out, err
+}
+
+// Life is everything the ledger knows of one message.
+type Life struct {
+	Message core.Message
+	Thread  core.Thread
+	Items   []core.Item
+	Runs    []core.Run
+	Steps   map[core.ID][]core.Step
+	Posts   []core.Post
+	Rows    []core.Row // undelivered
+}
+
+// Trace follows an ID of any kind to the message that it belongs to, and that
+// message through its items and runs to its outcomes. core.ErrNotFound when
+// nothing has the ID.
+func (s *Store) Trace(ctx context.Context, id core.ID) (Life, error) {
+	var l Life
+	err := s.view(ctx, func(t *tx) error {
+		l = Life{Steps: map[core.ID][]core.Step{}}
+		var items []core.Item
+		switch id.Kind() {
+		case core.KindMessage:
+			msg, err := t.findMessage(id)
+			if err != nil {
+				return err
+			}
+			l.Message = msg
+			if items, err = t.itemsOf(id); err != nil {
+				return err
+			}
+		case core.KindItem:
+			it, err := need[core.Item](t, famItem, id)
+			if err != nil {
+				return err
+			}
+			items = []core.Item{it}
+		case core.KindRun:
+			run, err := need[core.Run](t, famRun, id)
+			if err != nil {
+				return err
+			}
+			for _, it := range run.Items {
+				it, ok, err := get[core.Item](t, idKey(famItem, it))
+				if err != nil {
+					return err
+				}
+				if ok {
+					items = append(items, it)
+				}
+			}
+		case core.KindPost:
+			post, err := need[core.Post](t, famPost, id)
+			if err != nil {
+				return err
+			}
+			l.Posts = append(l.Posts, post)
+			if post.Run != "" {
+				return t.follow(&l, []core.ID{post.Run}, nil)
+			}
+		default:
+			return core.ErrNotFound
+		}
+		return t.followItems(&l, items)
+	})
+	return l, err
+}
+
+// findMessage looks a message up by its ID alone: its thread is not in the ID,
+// so it goes through the threads. For people, not for the hot path.
+func (t *tx) findMessage(id core.ID) (core.Message, error) {
+	var found core.Message
+	err := each(t, []byte(famThread), 0, func(_ []byte, th core.Thread) error {
+		if found.ID != "" {
+			return nil
+		}
+		m, ok, err := t.message(th.ID, id)
+		if ok {
+			found = m
+		}
+		return err
+	})
+	if err == nil && found.ID == "" {
+		err = core.ErrNotFound
+	}
+	return found, err
+}
+
+func (t *tx) followItems(l *Life, items []core.Item) error {
+	l.Items = items
+	var runs, posts []core.ID
+	for _, it := range items {
+		if it.Run != "" && !slices.Contains(runs, it.Run) {
+			runs = append(runs, it.Run)
+		}
+		if it.Outcome != "" && !slices.Contains(posts, it.Outcome) {
+			posts = append(posts, it.Outcome)
+		}
+		if l.Message.ID == "" && it.Message != "" {
+			m, _, err := t.message(it.Thread, it.Message)
+			if err != nil {
+				return err
+			}
+			l.Message = m
+		}
+	}
+	return t.follow(l, runs, posts)
+}
+
+func (t *tx) follow(l *Life, runs, posts []core.ID) error {
+	for _, id := range runs {
+		run, ok, err := get[core.Run](t, idKey(famRun, id))
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		l.Runs = append(l.Runs, run)
+		if !slices.Contains(posts, run.Post) {
+			posts = append(posts, run.Post)
+		}
+		if err := each(t, idKey(famStep, id), 0, func(_ []byte, st core.Step) error {
+			l.Steps[id] = append(l.Steps[id], st)
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	for _, id := range posts {
+		if slices.ContainsFunc(l.Posts, func(p core.Post) bool { return p.ID == id }) {
+			continue
+		}
+		post, ok, err := get[core.Post](t, idKey(famPost, id))
+		if err != nil {
+			return err
+		}
+		if ok {
+			l.Posts = append(l.Posts, post)
+		}
+	}
+	for _, p := range l.Posts {
+		prefix := []byte(famOutbox + placeText(p.Place) + "\x00")
+		if err := each(t, prefix, 0, func(_ []byte, r core.Row) error {
+			if r.Post == p.ID {
+				l.Rows = append(l.Rows, r)
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	thread := l.Message.Thread
+	if thread == "" && len(l.Runs) > 0 {
+		thread = l.Runs[0].Thread
+	}
+	if thread == "" && len(l.Posts) > 0 {
+		thread = l.Posts[0].Thread
+	}
+	th, _, err := get[core.Thread](t, idKey(famThread, thread))
+	l.Thread = th
+	return err
+}

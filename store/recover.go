@@ -1,0 +1,167 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"bellhop/core"
+)
+
+// Recover is called once at start, before anything else works: it returns the
+// open work, with a resume item for every run that was in progress. A run that
+// an orderly stop had cut is just resumed; for any other the crash is counted
+// (Run.Resumes), and the caller must settle as failed one that has been
+// resumed more than core.MaxResumes times. Work of adapters that are not up in
+// this process is left alone. It reads the queue, the open runs and the outbox
+// alone, and writes only if a run was open.
+func (s *Store) Recover(ctx context.Context, up func(adapter string) bool) (core.Backlog, error) {
+	var b core.Backlog
+	var open []core.ID
+	err := s.view(ctx, func(t *tx) error {
+		open = nil
+		return each(t, []byte(famOpenRun), 0, func(key []byte, r openRow) error {
+			if up(r.Adapter) {
+				open = append(open, core.NewID(core.KindRun, seqOf(key)))
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return b, err
+	}
+	if len(open) > 0 {
+		if err := s.update(ctx, func(t *tx) error { return t.resume(open) }); err != nil {
+			return b, err
+		}
+	}
+	err = s.view(ctx, func(t *tx) error {
+		b = core.Backlog{}
+		if b.Items, err = t.queued("", func(it core.Item) bool { return up(it.Adapter) }); err != nil {
+			return err
+		}
+		if err := each(t, []byte(famCurrent), 0, func(_ []byte, m core.Moving) error {
+			b.Moved = append(b.Moved, m)
+			return nil
+		}); err != nil {
+			return err
+		}
+		return each(t, []byte(famOutbox), 0, func(_ []byte, r core.Row) error {
+			r.Unsure = true
+			if up(r.Place.Adapter) {
+				b.Rows = append(b.Rows, r)
+			}
+			return nil
+		})
+	})
+	slices.SortStableFunc(b.Items, func(x, y core.Item) int {
+		if x.Kind != y.Kind {
+			if x.Kind == core.ResumeItem {
+				return -1
+			}
+			if y.Kind == core.ResumeItem {
+				return 1
+			}
+		}
+		return int(int64(x.ID.Seq()) - int64(y.ID.Seq()))
+	})
+	return b, err
+}
+
+// resume queues a resume item for each of the open runs that has none.
+func (t *tx) resume(ids []core.ID) error {
+	waiting, err := t.queued("", func(it core.Item) bool { return it.Kind == core.ResumeItem })
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		run, ok, err := get[core.Run](t, idKey(famRun, id))
+		if err != nil {
+			return err
+		}
+		if !ok || run.State.Terminal() {
+			if err := t.Delete(idKey(famOpenRun, id)); err != nil {
+				return err
+			}
+			continue
+		}
+		if run.State != core.Doing {
+			continue // it waits for a person
+		}
+		if !run.StoppedClean {
+			run.Resumes++
+		}
+		run.StoppedClean = false
+		if err := t.put(idKey(famRun, id), run); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(waiting, func(it core.Item) bool { return it.Run == id }) {
+			continue
+		}
+		item, err := t.id(core.KindItem)
+		if err != nil {
+			return err
+		}
+		it := core.Item{ID: item, Kind: core.ResumeItem, Bot: run.Bot, Adapter: run.Reply.Place.Adapter, Thread: run.Thread, Run: id, State: core.Queued, Created: t.Now()}
+		if err := t.insert(idKey(famItem, item), it); err != nil {
+			return err
+		}
+		if err := t.insert(queueKey(run.Bot, item), it); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// StopClean marks the runs that an orderly stop has cut, so that the next
+// Recover does not count it against them. Runs whose pick is not stored need
+// no mark.
+func (s *Store) StopClean(ctx context.Context, runs []core.ID) error {
+	if len(runs) == 0 {
+		return nil
+	}
+	return s.update(ctx, func(t *tx) error {
+		for _, id := range runs {
+			run, ok, err := get[core.Run](t, idKey(famRun, id))
+			if err != nil {
+				return err
+			}
+			if !ok || run.State != core.Doing {
+				continue
+			}
+			run.StoppedClean = true
+			if err := t.put(idKey(famRun, id), run); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// pruneBatch is how many journal keys one Prune removes at most, so that it
+// never holds the committer long.
+const pruneBatch = 1000
+
+// Prune forgets the dedupe keys of events that came before the day of the time
+// given. It reports whether there is more to remove.
+func (s *Store) Prune(ctx context.Context, before time.Time) (more bool, err error) {
+	err = s.update(ctx, func(t *tx) error {
+		more = false
+		kvs, err := t.Scan([]byte(famJournalDay), []byte(famJournalDay+before.UTC().Format(time.DateOnly)), pruneBatch)
+		if err != nil {
+			return err
+		}
+		more = len(kvs) == pruneBatch
+		for _, kv := range kvs {
+			event := kv.Key[len(famJournalDay)+len(time.DateOnly)+1:]
+			if err := t.Delete(append([]byte(famJournal), event...)); err != nil {
+				return err
+			}
+			if err := t.Delete(kv.Key); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return more, err
+}

@@ -1,0 +1,214 @@
+package store
+
+import (
+	"slices"
+	"strings"
+
+	"bellhop/core"
+)
+
+// The private rows, and the small steps that the transactions share.
+
+// journalRow says what became of an event. The text of an event that was not
+// for us is not kept.
+type journalRow struct {
+	Fate    core.Fate `json:"fate"`
+	Message core.ID   `json:"message,omitempty"`
+	Post    core.ID   `json:"post,omitempty"`
+	Raw     []byte    `json:"raw,omitempty"` // of an unreadable event
+}
+
+// platformRow says which message a platform id stands for: a person's, or the
+// post that shows it.
+type platformRow struct {
+	Thread  core.ID `json:"thread,omitempty"`
+	Message core.ID `json:"message,omitempty"`
+	Post    core.ID `json:"post,omitempty"`
+}
+
+type placeRow struct {
+	Thread core.ID `json:"thread"`
+}
+
+// openRow is what start-up and Cancel need of a run without reading it.
+type openRow struct {
+	Bot     string  `json:"bot"`
+	Adapter string  `json:"adapter"`
+	Thread  core.ID `json:"thread"`
+}
+
+// heldRow is a hand-off that waits until its sender's queue is empty.
+type heldRow struct {
+	Message core.ID `json:"message"`
+	Target  string  `json:"target"`
+}
+
+// canonical is the place as stored keys know it: under the first id that its
+// channel had.
+func (t *tx) canonical(p core.Place) (core.Place, error) {
+	m, ok, err := get[core.Moving](t, aliasKey(p.Adapter, p.Channel))
+	if ok {
+		p.Channel = m.Old
+	}
+	return p, err
+}
+
+func (t *tx) threadAt(p core.Place) (core.Thread, bool, error) {
+	row, ok, err := get[placeRow](t, placeKey(p))
+	if err != nil || !ok {
+		return core.Thread{}, false, err
+	}
+	return get[core.Thread](t, idKey(famThread, row.Thread))
+}
+
+func (t *tx) newThread(p core.Place, agent string, direct bool) (core.Thread, error) {
+	id, err := t.id(core.KindThread)
+	if err != nil {
+		return core.Thread{}, err
+	}
+	th := core.Thread{ID: id, Place: p, Agent: agent, Direct: direct, Created: t.Now(), Active: t.Now()}
+	return th, t.put(placeKey(p), placeRow{id})
+}
+
+// addMessage stores msg as the thread's next and notes it in th, which the
+// caller must put.
+func (t *tx) addMessage(th *core.Thread, msg core.Message) (core.Message, error) {
+	id, err := t.id(core.KindMessage)
+	if err != nil {
+		return msg, err
+	}
+	th.Messages++
+	th.Active = t.Now()
+	msg.ID, msg.Thread, msg.N = id, th.ID, th.Messages
+	return msg, t.insert(messageKey(th.ID, id, 0), msg)
+}
+
+// message reads the latest version.
+func (t *tx) message(thread, id core.ID) (core.Message, bool, error) {
+	kvs, err := t.ScanBack(messageKey(thread, id, 0), after(messageKey(thread, id, 0)[:len(famMessage)+16]), 1)
+	if err != nil || len(kvs) == 0 {
+		return core.Message{}, false, err
+	}
+	return get[core.Message](t, kvs[0].Key)
+}
+
+// enqueue puts an item for the message into each bot's mailbox, and the bots
+// among the thread's participants. The caller must put th.
+func (t *tx) enqueue(th *core.Thread, msg core.ID, bots []string, parent core.ID) ([]core.Item, error) {
+	var items []core.Item
+	for _, bot := range bots {
+		id, err := t.id(core.KindItem)
+		if err != nil {
+			return nil, err
+		}
+		it := core.Item{ID: id, Kind: core.MessageItem, Bot: bot, Adapter: th.Place.Adapter, Thread: th.ID, Message: msg,
+			Parent: parent, State: core.Queued, Created: t.Now()}
+		if err := t.insert(idKey(famItem, id), it); err != nil {
+			return nil, err
+		}
+		if err := t.insert(queueKey(bot, id), it); err != nil {
+			return nil, err
+		}
+		if err := t.Put(itemsOfKey(msg, id), nil); err != nil {
+			return nil, err
+		}
+		if !slices.Contains(th.Bots, bot) {
+			th.Bots = append(slices.Clone(th.Bots), bot)
+		}
+		items = append(items, it)
+	}
+	return items, nil
+}
+
+// itemsOf lists a message's items, oldest first.
+func (t *tx) itemsOf(msg core.ID) ([]core.Item, error) {
+	prefix := idKey(famItemsOf, msg)
+	kvs, err := t.Scan(prefix, after(prefix), 0)
+	if err != nil {
+		return nil, err
+	}
+	var items []core.Item
+	for _, kv := range kvs {
+		it, ok, err := get[core.Item](t, append([]byte(famItem), kv.Key[len(prefix):]...))
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			items = append(items, it)
+		}
+	}
+	return items, nil
+}
+
+// end brings an item to a terminal state, out of its queue.
+func (t *tx) end(it core.Item, state core.State, run, outcome core.ID) error {
+	if it.State == core.Queued {
+		if err := t.Delete(queueKey(it.Bot, it.ID)); err != nil {
+			return err
+		}
+	}
+	it.State, it.Outcome, it.Ended = state, outcome, t.Now()
+	if run != "" {
+		it.Run = run
+	}
+	return t.put(idKey(famItem, it.ID), it)
+}
+
+// queued lists the waiting items of one bot (empty: of all), oldest first per
+// bot, that keep accepts.
+func (t *tx) queued(bot string, keep func(core.Item) bool) ([]core.Item, error) {
+	prefix := famQueue
+	if bot != "" {
+		prefix += bot + "\x00"
+	}
+	var items []core.Item
+	err := each(t, []byte(prefix), 0, func(_ []byte, it core.Item) error {
+		if keep(it) {
+			items = append(items, it)
+		}
+		return nil
+	})
+	return items, err
+}
+
+// show turns an outcome's pieces into outbox rows and stores the post. head
+// carries what the rows share.
+func (t *tx) show(p core.Post, head core.Row, pieces []string) ([]core.Row, error) {
+	seq, err := t.Seq()
+	if err != nil {
+		return nil, err
+	}
+	if p.ID == "" {
+		p.ID = core.NewID(core.KindPost, seq)
+		p.Created = t.Now()
+	}
+	p.Chunks = len(pieces)
+	var rows []core.Row
+	for i, piece := range pieces {
+		row := head
+		row.Seq, row.Chunk, row.Post, row.Kind, row.Place, row.Text = seq, i, p.ID, p.Kind, p.Place, piece
+		row.Last = i == len(pieces)-1
+		if i > 0 {
+			row.ReplyTo, row.Edit = "", ""
+		} else if p.Open != nil {
+			row.Edit = p.Open.ID
+		}
+		if err := t.insert(rowKey(row.Place, row.Seq, row.Chunk), row); err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, t.put(idKey(famPost, p.ID), p)
+}
+
+// plain is a piece list for text that may be blank only by mistake: an outcome
+// is never silence.
+func pieces(split func(core.Place, string) []string, p core.Place, text string) []string {
+	if out := split(p, text); len(out) > 0 {
+		return out
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		text = "(done, no text)"
+	}
+	return []string{text}
+}

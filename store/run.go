@@ -1,0 +1,451 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"bellhop/core"
+)
+
+// Pick reads what a bot's run needs: the run made of the waiting items, which
+// all belong to one thread (or of one resume item), and its scene. It writes
+// nothing: the pick is stored with the run's first write, so a crash before
+// that leaves the items queued. core.ErrRunOver: none of the items waits any
+// more.
+func (s *Store) Pick(ctx context.Context, items []core.Item, window int) (core.Run, core.Scene, error) {
+	var run core.Run
+	var scene core.Scene
+	err := s.view(ctx, func(t *tx) error {
+		mail := make([]core.Item, 0, len(items))
+		for _, it := range items {
+			now, ok, err := get[core.Item](t, idKey(famItem, it.ID))
+			if err != nil {
+				return err
+			}
+			if ok && now.State == core.Queued {
+				mail = append(mail, now)
+			}
+		}
+		if len(mail) == 0 {
+			return core.ErrRunOver
+		}
+		th, err := need[core.Thread](t, famThread, mail[0].Thread)
+		if err != nil {
+			return err
+		}
+		if mail[0].Kind == core.ResumeItem {
+			run, err = t.resumed(mail[0])
+		} else {
+			run, err = t.draft(th, mail)
+		}
+		if err != nil {
+			return err
+		}
+		scene, err = t.scene(th, run, window)
+		return err
+	})
+	return run, scene, err
+}
+
+// draft is the run that the items would begin. The oldest gives it its number.
+func (t *tx) draft(th core.Thread, mail []core.Item) (core.Run, error) {
+	run := core.Run{ID: mail[0].ID.As(core.KindRun), Post: mail[0].ID.As(core.KindPost), Bot: mail[0].Bot,
+		Thread: th.ID, State: core.Doing, Reply: core.Reply{Place: th.Place, Direct: th.Direct}, Created: t.Now()}
+	for _, it := range mail {
+		run.Items = append(run.Items, it.ID)
+		msg, ok, err := t.message(it.Thread, it.Message)
+		if err != nil {
+			return run, err
+		}
+		if !ok || slices.Contains(run.Triggers, msg.ID) {
+			continue
+		}
+		run.Triggers = append(run.Triggers, msg.ID)
+		run.Versions = append(run.Versions, msg.Version)
+		run.Hop = max(run.Hop, msg.Hop)
+		if msg.PlatformID == "" {
+			continue
+		}
+		if run.Reply.After == "" {
+			run.Reply.After = msg.PlatformID
+		}
+		run.Reply.To = msg.PlatformID
+		run.Reply.Answers = append(run.Reply.Answers, msg.PlatformID)
+	}
+	return run, nil
+}
+
+// resumed is the stored run that a resume item continues.
+func (t *tx) resumed(it core.Item) (core.Run, error) {
+	run, err := need[core.Run](t, famRun, it.Run)
+	if err != nil {
+		return run, err
+	}
+	if run.State.Terminal() {
+		return run, core.ErrRunOver
+	}
+	if !slices.Contains(run.Items, it.ID) {
+		run.Items = append(run.Items, it.ID)
+	}
+	run.Resumed = true
+	post, ok, err := get[core.Post](t, idKey(famPost, run.Post))
+	if ok {
+		run.Open = post.Open
+	}
+	return run, err
+}
+
+// scene reads the thread from the bot's cut on, at most window messages of it,
+// and a resumed run's steps.
+func (t *tx) scene(th core.Thread, run core.Run, window int) (core.Scene, error) {
+	sc := core.Scene{Thread: th}
+	cut := th.Cuts[run.Bot]
+	if run.Cut != "" {
+		cut = run.Cut
+	}
+	from, to := idKey(famMessage, th.ID), after(idKey(famMessage, th.ID))
+	if cut != "" {
+		from = messageKey(th.ID, cut, 0)
+	}
+	if run.Upto != "" {
+		to = after(messageKey(th.ID, run.Upto, 0)[:len(famMessage)+16])
+	}
+	kvs, err := t.ScanBack(from, to, 2*window+1)
+	if err != nil {
+		return sc, err
+	}
+	slices.Reverse(kvs)
+	if sc.Messages, err = t.latest(kvs); err != nil {
+		return sc, err
+	}
+	if run.Steps == 0 {
+		return sc, nil
+	}
+	return sc, each(t, idKey(famStep, run.ID), 0, func(_ []byte, st core.Step) error {
+		sc.Steps = append(sc.Steps, st)
+		return nil
+	})
+}
+
+// latest decodes messages in key order and keeps the last version of each.
+func (t *tx) latest(kvs []KV) ([]core.Message, error) {
+	var out []core.Message
+	for _, kv := range kvs {
+		var m core.Message
+		if err := decode(kv.Value, &m); err != nil {
+			t.damaged(kv.Key, kv.Value, err)
+			continue
+		}
+		if n := len(out); n > 0 && out[n-1].ID == m.ID {
+			out[n-1] = m
+			continue
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// begin makes sure that the run is stored and open, storing the pick if
+// nothing has yet, and returns it as stored.
+func (t *tx) begin(run core.Run) (core.Run, error) {
+	have, ok, err := get[core.Run](t, idKey(famRun, run.ID))
+	if err != nil {
+		return run, err
+	}
+	if ok && have.State.Terminal() {
+		return run, core.ErrRunOver
+	}
+	if ok && len(have.Items) == len(run.Items) {
+		return have, nil
+	}
+	if !ok {
+		for i, id := range run.Triggers {
+			msg, found, err := t.message(run.Thread, id)
+			if err != nil {
+				return run, err
+			}
+			if found && msg.Version != run.Versions[i] {
+				return run, core.ErrStale
+			}
+		}
+		have = run
+		have.Items = nil
+	}
+	for _, id := range run.Items {
+		if slices.Contains(have.Items, id) {
+			continue
+		}
+		it, found, err := get[core.Item](t, idKey(famItem, id))
+		if err != nil {
+			return run, err
+		}
+		if !found || it.State != core.Queued {
+			continue
+		}
+		it.State, it.Run = core.Doing, run.ID
+		if err := t.put(idKey(famItem, id), it); err != nil {
+			return run, err
+		}
+		if err := t.Delete(queueKey(it.Bot, id)); err != nil {
+			return run, err
+		}
+		have.Items = append(have.Items, id)
+	}
+	if len(have.Items) == 0 {
+		return run, core.ErrRunOver
+	}
+	if !ok {
+		if err := t.insert(idKey(famOpenRun, run.ID), openRow{run.Bot, run.Reply.Place.Adapter, run.Thread}); err != nil {
+			return run, err
+		}
+	}
+	return have, t.put(idKey(famRun, run.ID), have)
+}
+
+// Begin stores the pick alone: for work that an earlier process may have
+// begun, so that a message which kills the process before the run's first
+// write is counted.
+func (s *Store) Begin(ctx context.Context, run core.Run) error {
+	return s.update(ctx, func(t *tx) error {
+		_, err := t.begin(run)
+		return err
+	})
+}
+
+// Opened stores the receipt of the run's open post, and the pick with it.
+func (s *Store) Opened(ctx context.Context, run core.Run, r core.Receipt) error {
+	return s.update(ctx, func(t *tx) error {
+		if _, err := t.begin(run); err != nil {
+			return err
+		}
+		return t.opened(run, r)
+	})
+}
+
+func (t *tx) opened(run core.Run, r core.Receipt) error {
+	post, ok, err := get[core.Post](t, idKey(famPost, run.Post))
+	if err != nil {
+		return err
+	}
+	if !ok {
+		post = core.Post{ID: run.Post, Kind: core.AnswerPost, Thread: run.Thread, Place: run.Reply.Place, Run: run.ID, Created: t.Now()}
+	}
+	post.Open = &r
+	if err := t.put(platformKey(post.Place, r.ID), platformRow{Thread: run.Thread, Post: post.ID}); err != nil {
+		return err
+	}
+	return t.put(idKey(famPost, post.ID), post)
+}
+
+// Step stores one step of the run, new or with more of its tools' results.
+func (s *Store) Step(ctx context.Context, run core.Run, step core.Step) error {
+	return s.update(ctx, func(t *tx) error {
+		have, err := t.begin(run)
+		if err != nil {
+			return err
+		}
+		have.Steps = max(have.Steps, step.N)
+		have.Usage = run.Usage
+		if err := t.put(idKey(famRun, run.ID), have); err != nil {
+			return err
+		}
+		return t.put(stepKey(run.ID, step.N), step)
+	})
+}
+
+// Settle ends the run with its outcome in one transaction: the states of the
+// run and its items, the reply in the thread, its chunks in the outbox, the
+// fan-out, and hand-offs that may go now. core.ErrRunOver: somebody stopped it
+// first; the outcome is discarded.
+func (s *Store) Settle(ctx context.Context, run core.Run, open *core.Receipt, end core.Settlement) (core.Settled, error) {
+	var out core.Settled
+	err := s.update(ctx, func(t *tx) error {
+		out = core.Settled{}
+		have, err := t.begin(run)
+		if err != nil {
+			return err
+		}
+		if open != nil {
+			if err := t.opened(run, *open); err != nil {
+				return err
+			}
+		}
+		out, err = t.settle(have, end)
+		return err
+	})
+	if err != nil {
+		return core.Settled{}, err
+	}
+	return out, nil
+}
+
+func (t *tx) settle(run core.Run, end core.Settlement) (core.Settled, error) {
+	var out core.Settled
+	th, err := need[core.Thread](t, famThread, run.Thread)
+	if err != nil {
+		return out, err
+	}
+	for _, id := range run.Items {
+		it, ok, err := get[core.Item](t, idKey(famItem, id))
+		if err != nil {
+			return out, err
+		}
+		if !ok || it.State.Terminal() {
+			continue
+		}
+		if err := t.end(it, end.State, run.ID, run.Post); err != nil {
+			return out, err
+		}
+	}
+	run.State, run.Error, run.Usage, run.Steps = end.State, end.Error, end.Usage, end.Steps
+	if run.Cut != "" && th.Cuts[run.Bot] != run.Cut {
+		cuts := map[string]core.ID{run.Bot: run.Cut}
+		for bot, cut := range th.Cuts {
+			if bot != run.Bot {
+				cuts[bot] = cut
+			}
+		}
+		th.Cuts = cuts
+	}
+	rows, msg, err := t.finish(&th, run, end.Kind, end.Text, end.Answer, end.Digest, end.Speaker, end.Split)
+	if err != nil {
+		return out, err
+	}
+	out.Rows = rows
+	if msg.ID != "" {
+		if err := t.fanOut(&th, run, msg, end, &out); err != nil {
+			return out, err
+		}
+	}
+	if err := t.release(&th, run.Bot, &out); err != nil {
+		return out, err
+	}
+	return out, t.put(idKey(famThread, th.ID), th)
+}
+
+// finish stores the run's end: the run out of the open ones, its words in the
+// thread (answer), and the outcome (text) as rows of its post. The caller must
+// put th.
+func (t *tx) finish(th *core.Thread, run core.Run, kind core.PostKind, text, answer, digest string, speaker core.Speaker,
+	split func(core.Place, string) []string) ([]core.Row, core.Message, error) {
+	run.Ended = t.Now()
+	if err := t.put(idKey(famRun, run.ID), run); err != nil {
+		return nil, core.Message{}, err
+	}
+	if err := t.Delete(idKey(famOpenRun, run.ID)); err != nil {
+		return nil, core.Message{}, err
+	}
+	var msg core.Message
+	if strings.TrimSpace(answer) != "" {
+		var err error
+		msg, err = t.addMessage(th, core.Message{Sender: core.Actor{Kind: core.BotActor, ID: run.Bot}, Name: speaker.Name,
+			Parts: []core.Part{core.Text(answer)}, Mentions: core.Mentions(answer), Hop: run.Hop + 1, Time: t.Now(),
+			Run: run.ID, After: run.Upto, Digest: digest, Post: run.Post})
+		if err != nil {
+			return nil, msg, err
+		}
+	}
+	post, ok, err := get[core.Post](t, idKey(famPost, run.Post))
+	if err != nil {
+		return nil, msg, err
+	}
+	if !ok {
+		post = core.Post{ID: run.Post, Thread: run.Thread, Place: run.Reply.Place, Run: run.ID, Created: t.Now()}
+	}
+	post.Kind, post.Message = kind, msg.ID
+	head := core.Row{ReplyTo: run.Reply.To, After: run.Reply.After, Answers: run.Reply.Answers, Speaker: speaker}
+	rows, err := t.show(post, head, pieces(split, post.Place, text))
+	return rows, msg, err
+}
+
+// fanOut wakes the bot that a reply hands off to.
+func (t *tx) fanOut(th *core.Thread, run core.Run, msg core.Message, end core.Settlement, out *core.Settled) error {
+	r := core.Routing{Sender: msg.Sender, Text: msg.Text(), Bots: end.Bots, Participants: th.Bots, Default: th.Agent,
+		TriggerHop: run.Hop, MaxHops: end.MaxHops, HopTold: th.HopTold}
+	routed := core.Route(r)
+	if len(routed.Wake) > 0 {
+		waiting, err := t.queued(run.Bot, func(it core.Item) bool { return it.Thread == th.ID })
+		if err != nil {
+			return err
+		}
+		if r.SenderQueued = len(waiting) > 0; r.SenderQueued {
+			routed = core.Route(r)
+		}
+	}
+	switch {
+	case routed.Notice:
+		th.HopTold = true
+		return t.notice(th, fmt.Sprintf("Bots have handed this on %d times without a person. I stop here; write something to let them go on.", end.MaxHops), end, out)
+	case len(routed.Held) > 0:
+		if err := t.put(heldKey(th.ID, run.Bot), heldRow{msg.ID, routed.Held[0]}); err != nil {
+			return err
+		}
+		return t.notice(th, fmt.Sprintf("The hand-off from @%s to @%s waits until @%s has read its other messages here.", run.Bot, routed.Held[0], run.Bot), end, out)
+	case len(routed.Wake) > 0:
+		items, err := t.enqueue(th, msg.ID, routed.Wake, "")
+		if err != nil {
+			return err
+		}
+		out.Items = append(out.Items, items...)
+		held, ok, err := get[heldRow](t, heldKey(th.ID, run.Bot))
+		if err != nil {
+			return err
+		}
+		if ok && held.Target == routed.Wake[0] { // a real delivery supersedes the held one
+			return t.Delete(heldKey(th.ID, run.Bot))
+		}
+	}
+	return nil
+}
+
+// release delivers the bot's held hand-off, unchanged, once nothing waits for
+// the bot in the thread.
+func (t *tx) release(th *core.Thread, bot string, out *core.Settled) error {
+	held, ok, err := get[heldRow](t, heldKey(th.ID, bot))
+	if err != nil || !ok {
+		return err
+	}
+	waiting, err := t.queued(bot, func(it core.Item) bool { return it.Thread == th.ID })
+	if err != nil || len(waiting) > 0 {
+		return err
+	}
+	items, err := t.enqueue(th, held.Message, []string{held.Target}, "")
+	if err != nil {
+		return err
+	}
+	out.Items = append(out.Items, items...)
+	return t.Delete(heldKey(th.ID, bot))
+}
+
+// notice says something in the thread on the appliance's own account.
+func (t *tx) notice(th *core.Thread, text string, end core.Settlement, out *core.Settled) error {
+	rows, err := t.show(core.Post{Kind: core.NoticePost, Thread: th.ID, Place: th.Place}, core.Row{}, pieces(end.Split, th.Place, text))
+	out.Rows = append(out.Rows, rows...)
+	return err
+}
+
+// openRuns are the runs in progress in the thread, of one bot or (empty) all.
+func (t *tx) openRuns(thread core.ID, bot string) ([]core.Run, error) {
+	var ids []core.ID
+	if err := each(t, []byte(famOpenRun), 0, func(key []byte, r openRow) error {
+		if r.Thread == thread && (bot == "" || r.Bot == bot) {
+			ids = append(ids, core.NewID(core.KindRun, seqOf(key)))
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	var runs []core.Run
+	for _, id := range ids {
+		run, ok, err := get[core.Run](t, idKey(famRun, id))
+		if err != nil {
+			return nil, err
+		}
+		if ok && !run.State.Terminal() {
+			runs = append(runs, run)
+		}
+	}
+	return runs, nil
+}

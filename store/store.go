@@ -1,0 +1,188 @@
+// Package store holds bellhop's ledger: the domain transactions (Accept, Step,
+// Settle, Receipt, …), written once over an ordered key-value Engine.
+//
+// It imports core alone and starts no goroutine. Every exported method is one
+// transaction; those that write have made it durable when they return nil.
+// Reads return copies that the caller owns. A row that does not match its
+// checksum is moved out of the way, reported through Options.Damaged, and
+// treated as missing: it never crashes the process.
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"bellhop/core"
+)
+
+// Options of a Store.
+type Options struct {
+	// Damaged is told of every row that was quarantined: its key, readable, and
+	// what was wrong. Called without locks, by the goroutine that found it.
+	Damaged func(key string, err error)
+	Log     *slog.Logger
+}
+
+// Store is the ledger. Its methods may be called by any number of goroutines.
+type Store struct {
+	engine Engine
+	o      Options
+}
+
+// Open takes the engine over: it records the schema version of a new store,
+// migrates an older one forward, and refuses one that this release cannot
+// read. Close closes the engine.
+func Open(ctx context.Context, e Engine, o Options) (*Store, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Damaged == nil {
+		o.Damaged = func(string, error) {}
+	}
+	s := &Store{engine: e, o: o}
+	if err := s.migrate(ctx, schema, migrations); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close closes the engine. Later calls return ErrClosed.
+func (s *Store) Close() error { return s.engine.Close() }
+
+// tx is an engine transaction with rows instead of bytes. It notes damaged
+// rows as it meets them.
+type tx struct {
+	Tx
+	bad []damage
+}
+
+type damage struct {
+	key, raw []byte
+	err      error
+}
+
+func (s *Store) view(ctx context.Context, f func(*tx) error) error {
+	var t tx
+	err := s.engine.View(func(e Tx) error {
+		t = tx{Tx: e}
+		return f(&t)
+	})
+	if len(t.bad) > 0 {
+		s.quarantine(context.WithoutCancel(ctx), t.bad)
+	}
+	return err
+}
+
+func (s *Store) update(ctx context.Context, f func(*tx) error) error {
+	var t tx
+	err := s.engine.Update(ctx, func(e Tx) error {
+		t = tx{Tx: e}
+		return f(&t)
+	})
+	if len(t.bad) > 0 {
+		s.quarantine(context.WithoutCancel(ctx), t.bad)
+	}
+	return err
+}
+
+// quarantine moves damaged rows to the family x, where nothing reads them but
+// a person, and tells about them.
+func (s *Store) quarantine(ctx context.Context, bad []damage) {
+	err := s.engine.Update(ctx, func(e Tx) error {
+		for _, d := range bad {
+			got, err := e.Get(d.key)
+			if err != nil {
+				return err
+			}
+			if !bytes.Equal(got[0], d.raw) {
+				continue // repaired or moved meanwhile
+			}
+			if err := errors.Join(e.Put(append([]byte(famBad), d.key...), d.raw), e.Delete(d.key)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, d := range bad {
+		s.o.Log.Error("damaged row quarantined", "key", fmt.Sprintf("%q", d.key), "err", d.err, "move", err)
+		s.o.Damaged(fmt.Sprintf("%q", d.key), d.err)
+	}
+}
+
+// get reads one row. A damaged one counts as missing.
+func get[T any](t *tx, key []byte) (v T, ok bool, err error) {
+	raw, err := t.Get(key)
+	if err != nil || raw[0] == nil {
+		return v, false, err
+	}
+	if err := decode(raw[0], &v); err != nil {
+		t.damaged(key, raw[0], err)
+		var zero T
+		return zero, false, nil
+	}
+	return v, true, nil
+}
+
+// need reads a row that another row says exists.
+func need[T any](t *tx, family string, id core.ID) (T, error) {
+	v, ok, err := get[T](t, idKey(family, id))
+	if err == nil && !ok {
+		err = fmt.Errorf("%s: %w", id, core.ErrNotFound)
+	}
+	return v, err
+}
+
+func (t *tx) damaged(key, raw []byte, err error) {
+	t.bad = append(t.bad, damage{bytes.Clone(key), bytes.Clone(raw), err})
+}
+
+// put writes one row, keeping what a newer release stored in it.
+func (t *tx) put(key []byte, v any) error {
+	old, err := t.Get(key)
+	if err != nil {
+		return err
+	}
+	b, err := rewrite(old[0], v)
+	if err != nil {
+		return err
+	}
+	return t.Put(key, b)
+}
+
+// insert writes a row that is new: its key holds a fresh number.
+func (t *tx) insert(key []byte, v any) error {
+	b, err := encode(v)
+	if err != nil {
+		return err
+	}
+	return t.Put(key, b)
+}
+
+// each decodes the rows with the prefix in order, at most limit of them
+// (0: all). Damaged ones are skipped.
+func each[T any](t *tx, prefix []byte, limit int, f func(key []byte, v T) error) error {
+	kvs, err := t.Scan(prefix, after(prefix), limit)
+	if err != nil {
+		return err
+	}
+	for _, kv := range kvs {
+		var v T
+		if err := decode(kv.Value, &v); err != nil {
+			t.damaged(kv.Key, kv.Value, err)
+			continue
+		}
+		if err := f(kv.Key, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// id makes a fresh ID.
+func (t *tx) id(kind byte) (core.ID, error) {
+	n, err := t.Seq()
+	return core.NewID(kind, n), err
+}
