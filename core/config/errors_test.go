@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 
@@ -139,9 +140,7 @@ config.toml:17: log.level: "trace" is none of debug, info, warn, error`,
 				text = strings.Replace(minimal, tt.old, tt.with, 1)
 			}
 			files := map[string]string{"config.toml": text}
-			for name, content := range tt.files {
-				files[name] = content
-			}
+			maps.Copy(files, tt.files)
 			folder(t, files)
 			_, err := Load("config.toml", variables(tt.vars))
 			got := ""

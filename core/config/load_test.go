@@ -74,7 +74,7 @@ func folder(t testing.TB, files map[string]string) string {
 func noCanary(t *testing.T, text string) {
 	t.Helper()
 	for name, value := range canaries {
-		for _, piece := range strings.Split(value, "\n") {
+		for piece := range strings.SplitSeq(value, "\n") {
 			if strings.Contains(text, piece) {
 				t.Errorf("the value of %s is shown in:\n%s", name, text)
 			}

@@ -1,0 +1,37 @@
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+FUZZTIME ?= 30s
+COUNT    ?= 20
+
+.PHONY: run build test lint bench chaos fuzz clean
+
+run: build
+	./bin/bellhop run
+
+# Reproducible: the same commit and toolchain give the same bytes in any folder.
+build:
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$(VERSION)" -o bin/bellhop ./cmd/bellhop
+
+# The race detector needs cgo; nothing else does.
+test:
+	go test -race -shuffle=on ./...
+
+lint:
+	.ci/run lint
+
+bench:
+	go test -run '^$$' -bench . -benchmem ./...
+
+# Every test that crashes, kills or injects faults, over and over in new orders.
+chaos:
+	go test -race -shuffle=on -count=$(COUNT) -run 'Chaos|Crash|Fault|Kill' ./...
+
+# Every fuzz target in turn. Minimizing is cut short: it rarely ends for targets that touch files.
+fuzz:
+	@set -e; for package in $$(go list ./...); do \
+		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$package; \
+		done; \
+	done
+
+clean:
+	rm -rf bin
