@@ -1,0 +1,187 @@
+package console
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"bellhop/core"
+)
+
+const (
+	// maxLine holds a message of maxText bytes at JSON's worst, six for one.
+	maxLine = 6*maxText + 4096
+	// writeTimeout is how long a client may take no bytes before it is dropped.
+	writeTimeout = 10 * time.Second
+	// A message that the sink refused is offered again after a pause that
+	// doubles from firstPause to lastPause.
+	firstPause = 100 * time.Millisecond
+	lastPause  = 10 * time.Second
+)
+
+// client is one attached terminal.
+type client struct {
+	conn    net.Conn
+	session string        // empty until it has said hello
+	turn    chan struct{} // holds a token while somebody writes
+}
+
+// write sends one frame and may wait for other writers, until ctx ends. After
+// nil the other end of the connection has the line. After an error it has not
+// and never will: the connection is closed, as half a line may be in it.
+func (c *client) write(ctx context.Context, f serverFrame) error {
+	line, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	select {
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	err = c.conn.SetWriteDeadline(time.Now().Add(writeTimeout))
+	if err == nil {
+		_, err = c.conn.Write(append(line, '\n'))
+	}
+	if err != nil {
+		c.conn.Close()
+	}
+	return err
+}
+
+// Serve talks to one client until it goes or ctx ends, and closes conn. Any
+// number of calls may be active, before Run too: what the clients say waits
+// for it. A message that was read is offered to the sink until it is durable
+// or ctx ends, even if the client has gone by then. The error is nil unless
+// the client broke the protocol beyond repair.
+func (a *Adapter) Serve(ctx context.Context, conn net.Conn) error {
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+
+	c := &client{conn: conn, turn: make(chan struct{}, 1)}
+	defer a.detach(c)
+	lines := bufio.NewScanner(conn)
+	lines.Buffer(nil, maxLine)
+	for lines.Scan() {
+		a.mu.Lock()
+		a.heard = time.Now()
+		a.mu.Unlock()
+		if bad := a.take(ctx, c, lines.Bytes()); bad != nil {
+			c.reply(ctx, serverFrame{Error: bad})
+		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		err := fmt.Errorf("a line is longer than %d bytes", maxLine)
+		c.reply(ctx, serverFrame{Error: &fault{Text: err.Error()}})
+		return err
+	}
+	return nil
+}
+
+// reply writes to a client that is being served. A failure needs no word of
+// its own: it has closed the connection, and reading ends.
+func (c *client) reply(ctx context.Context, f serverFrame) {
+	_ = c.write(ctx, f)
+}
+
+// take does what a line asks, or says why it cannot.
+func (a *Adapter) take(ctx context.Context, c *client, line []byte) *fault {
+	var f clientFrame
+	if err := json.Unmarshal(line, &f); err != nil {
+		return &fault{Text: "not a line of this protocol: " + err.Error()}
+	}
+	var id string
+	if f.Say != nil {
+		id = f.Say.ID
+	}
+	switch err := f.check(); {
+	case err != nil:
+		return &fault{ID: id, Text: err.Error()}
+	case f.Hello != nil && c.session != "":
+		return &fault{Text: "the session is open already"}
+	case f.Hello != nil:
+		c.session = f.Hello.Session
+		a.attach(c)
+		a.attached(a.place(c.session))
+	case c.session == "":
+		return &fault{ID: id, Text: "say hello first"}
+	case strings.TrimSpace(f.Say.Text) == "":
+		return &fault{ID: id, Text: "the message is empty"}
+	default:
+		a.accept(ctx, c, *f.Say)
+	}
+	return nil
+}
+
+func (a *Adapter) place(session string) core.Place {
+	return core.Place{Adapter: a.name, Channel: session}
+}
+
+// accept offers the message to the sink until it is durable or ctx ends.
+func (a *Adapter) accept(ctx context.Context, c *client, s say) {
+	m := core.Inbound{
+		Key:       c.session + "/" + s.ID,
+		Kind:      core.InMessage,
+		Place:     a.place(c.session),
+		Direct:    true,
+		From:      a.person,
+		MessageID: s.ID,
+		Text:      s.Text,
+		Command:   isCommand(s.Text),
+		Time:      time.Now(),
+	}
+	told := ""
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		err := a.offer(ctx, m)
+		if err == nil {
+			c.reply(ctx, serverFrame{Ack: &ack{ID: s.ID}})
+			return
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		if told != err.Error() {
+			told = err.Error()
+			a.log.WarnContext(ctx, "message not accepted, trying again", "place", m.Place, "err", err)
+			c.reply(ctx, serverFrame{Trouble: &fault{ID: s.ID, Text: told}})
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// offer waits for Run to take the message and for the sink's word on it.
+func (a *Adapter) offer(ctx context.Context, m core.Inbound) error {
+	result := make(chan error, 1)
+	select {
+	case a.offers <- offer{m, result}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-result:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func isCommand(text string) bool {
+	if len(text) < 2 || text[0] != '/' {
+		return false
+	}
+	letter := text[1] | 0x20
+	return 'a' <= letter && letter <= 'z'
+}

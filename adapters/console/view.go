@@ -1,0 +1,153 @@
+package console
+
+import (
+	"strings"
+
+	"bellhop/core"
+)
+
+const (
+	// clearBelow clears from the row of the prompt on; x/term has done so but
+	// for what it took to be narrower than it is.
+	clearBelow = "\r\x1b[J"
+	// clearRow clears the row above too.
+	clearRow = "\r\x1b[A\x1b[J"
+	faint    = "\x1b[2m"
+	plain    = "\x1b[0m"
+	// narrowest is the least number of columns that rows are made for.
+	narrowest = 40
+)
+
+// view decides what to write on a terminal for each thing that a session
+// shows. The terminal's last rows are the prompt and the line being typed,
+// which x/term takes away before a write and puts back after it; so all that a
+// write can still change is the row above them. A post that grows lies at the
+// bottom, broken into rows that never wrap by themselves: its last row is
+// rewritten until it is full.
+type view struct {
+	width int // columns of the terminal
+
+	post    string // the unfinished post at the bottom; empty: none
+	text    string // all of its text that is shown
+	status  bool   // shown faintly, to be replaced
+	settled int    // bytes of text in rows that can no longer be changed
+	named   bool   // the row after those begins with the speaker's label
+	live    bool   // that row lies right above the prompt
+}
+
+// show is what to write for one piece. Until the post at the bottom has ended,
+// only finals of other posts are shown: two that grow would tear each other to
+// pieces. The post goes on with what is new if its settled rows still hold,
+// else it is shown anew.
+func (v *view) show(s show) string {
+	if v.post != "" && v.post != s.Post && s.Kind != core.OutFinal {
+		return ""
+	}
+	text := strings.ReplaceAll(visible(s.Text), "\t", "    ")
+	if s.Kind == core.OutFinal {
+		text = strings.TrimRight(text, "\n")
+	}
+	out := v.grow(s.Post, text, label(s.Speaker), s.Kind == core.OutOpen)
+	if s.Kind == core.OutFinal {
+		*v = view{width: v.width}
+	}
+	return out
+}
+
+func (v *view) grow(post, text, label string, status bool) string {
+	clear := clearBelow
+	switch {
+	case post != v.post || !strings.HasPrefix(text, v.text[:v.settled]):
+		*v = view{width: v.width, post: post, named: true}
+	case text == v.text && status == v.status:
+		return ""
+	case v.live:
+		clear = clearRow
+	default: // something lies between, so say again who speaks
+		v.named = true
+	}
+	v.text, v.status, v.live = text, status, true
+
+	var b strings.Builder
+	b.WriteString(clear)
+	if status {
+		b.WriteString(faint)
+	}
+	for {
+		width := max(v.width-1, narrowest)
+		if v.named {
+			b.WriteString(label)
+			width -= columns(label)
+		}
+		row, n := firstRow(text[v.settled:], width)
+		b.WriteString(row)
+		if status && v.settled+n == len(text) {
+			b.WriteString(plain)
+		}
+		b.WriteByte('\n')
+		if v.settled+n == len(text) {
+			return b.String()
+		}
+		v.settled += n
+		v.named = false
+	}
+}
+
+// note is what to write for a word of the console's own.
+func (v *view) note(text string) string {
+	v.live = false
+	return clearBelow + faint + "(" + visible(text) + ")" + plain + "\n"
+}
+
+// resize tells the view how wide the terminal is, which may have wrapped the
+// row above the prompt.
+func (v *view) resize(columns int) {
+	v.width, v.live = columns, false
+}
+
+// entered tells the view that the person's line lies at the bottom now.
+func (v *view) entered() { v.live = false }
+
+// firstRow is the beginning of text that fits into width columns, broken
+// between words if it can be, and how many bytes it takes with the space or
+// line end that it ends in. A row that is followed by another stays as it is
+// however the text goes on.
+func firstRow(text string, width int) (row string, n int) {
+	used, space, word := 0, 0, false
+	for i, r := range text {
+		if r == '\n' {
+			return text[:i], i + 1
+		}
+		if r != ' ' {
+			word = true
+		} else if word {
+			space = i
+		}
+		used += runeColumns(r)
+		if used > width && space > 0 {
+			return text[:space], space + 1
+		}
+		if used > width {
+			return text[:i], i
+		}
+	}
+	return text, len(text)
+}
+
+// columns is how many columns s takes at most.
+func columns(s string) int {
+	n := 0
+	for _, r := range s {
+		n += runeColumns(r)
+	}
+	return n
+}
+
+// runeColumns errs on the wide side, as a row that is broken early does no
+// harm: from Hangul on, scripts may be two columns wide.
+func runeColumns(r rune) int {
+	if r < '\u1100' {
+		return 1
+	}
+	return 2
+}
