@@ -1,0 +1,184 @@
+package telegram
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+
+	"bellhop/core"
+)
+
+// decoder turns updates into events. It holds no state.
+type decoder struct {
+	adapter string
+	me      models.User
+}
+
+// update decodes one update and returns its id, 0 if it has none. It never
+// fails: what cannot be read at all becomes InUnreadable.
+func (d *decoder) update(raw json.RawMessage) (core.Inbound, int64) {
+	u, err := parse(raw)
+	if err != nil || u.ID == 0 {
+		return core.Inbound{Key: unreadableKey(raw, u.ID), Kind: core.InUnreadable, Raw: raw}, u.ID
+	}
+	key := "u/" + strconv.FormatInt(u.ID, 10)
+	m, kind := u.Message, core.InMessage
+	if m == nil {
+		m, kind = u.EditedMessage, core.InEdit
+	}
+	switch {
+	case m == nil:
+		return core.Inbound{Key: key, Kind: core.InIgnored}, u.ID
+	case m.ID == 0 || m.Chat.ID == 0:
+		return core.Inbound{Key: key, Kind: core.InUnreadable, Raw: raw}, u.ID
+	case kind == core.InMessage:
+		key = fmt.Sprintf("m/%d/%d", m.Chat.ID, m.ID)
+	}
+	return d.event(key, kind, m), u.ID
+}
+
+// event reads a message that is new, or was edited.
+func (d *decoder) event(key string, kind core.InboundKind, m *models.Message) core.Inbound {
+	channel := strconv.FormatInt(m.Chat.ID, 10)
+	switch {
+	case m.MigrateToChatID != 0:
+		return core.Inbound{
+			Key: key, Kind: core.InMoved,
+			Place: core.Place{Adapter: d.adapter, Channel: channel},
+			To:    strconv.FormatInt(m.MigrateToChatID, 10),
+			Time:  when(m),
+		}
+	case !speaks(m) || m.From != nil && m.From.ID == d.me.ID:
+		return core.Inbound{Key: key, Kind: core.InIgnored}
+	}
+	in := core.Inbound{
+		Key:       key,
+		Kind:      kind,
+		Place:     core.Place{Adapter: d.adapter, Channel: channel, Topic: topic(m)},
+		Direct:    m.Chat.Type == models.ChatTypePrivate,
+		From:      d.person(m),
+		MessageID: strconv.Itoa(m.ID),
+		Files:     files(m),
+		Time:      when(m),
+	}
+	if m.ForwardOrigin != nil {
+		// None of it is the sender's own words, and it addresses nobody here.
+		in.Quotes = d.quote(nil, m.ForwardOrigin, m)
+		return in
+	}
+	s := read(d.me, m)
+	in.Text, in.Mentioned, in.Others = s.text, s.mentioned, s.others
+	in.Command, in.Foreign = s.command, s.foreign
+	d.reply(&in, m)
+	in.Others = in.Others && !in.Mentioned
+	return in
+}
+
+// speaks reports whether a message says anything: those about joins, titles,
+// pins and the like do not, whatever kinds of them there will be.
+func speaks(m *models.Message) bool {
+	return m.Text != "" || m.Caption != "" || m.Sticker != nil || len(files(m)) > 0
+}
+
+// topic is the forum topic of a message. Elsewhere message_thread_id is only
+// the root of a chain of replies, and the General topic has no address.
+func topic(m *models.Message) string {
+	if !m.IsTopicMessage || m.MessageThreadID <= generalTopic {
+		return ""
+	}
+	return strconv.Itoa(m.MessageThreadID)
+}
+
+// when is the time of a message or of its edit.
+func when(m *models.Message) time.Time {
+	return time.Unix(int64(max(m.Date, m.EditDate)), 0).UTC()
+}
+
+// person is who wrote a message. One that is sent in the name of a chat (a
+// channel's post, an anonymous admin) has no author that anybody could trust.
+func (d *decoder) person(m *models.Message) core.Person {
+	name := clean(author(m))
+	if m.SenderChat != nil || m.From == nil {
+		return core.Person{Name: name, Guest: true}
+	}
+	return core.Person{
+		ID:   core.PersonID(d.adapter + ":" + strconv.FormatInt(m.From.ID, 10)),
+		Name: name,
+		Bot:  m.From.IsBot,
+	}
+}
+
+// unreadableKey is the update's id, if that much could be read, else what the
+// redelivered bytes have in common.
+func unreadableKey(raw []byte, id int64) string {
+	if id != 0 {
+		return "u/" + strconv.FormatInt(id, 10)
+	}
+	sum := sha256.Sum256(raw)
+	return "x/" + hex.EncodeToString(sum[:8])
+}
+
+// parse decodes an update with the library's types. They refuse all of an
+// update for one member of a union that they do not know, and Telegram gets
+// new ones every month; then it saves the rest.
+func parse(raw []byte) (models.Update, error) {
+	var u models.Update
+	if unmarshal(raw, &u) == nil {
+		return u, nil
+	}
+	var parts struct {
+		ID            int64           `json:"update_id"`
+		Message       json.RawMessage `json:"message"`
+		EditedMessage json.RawMessage `json:"edited_message"`
+	}
+	if err := unmarshal(raw, &parts); err != nil {
+		return models.Update{ID: parts.ID}, err
+	}
+	message, err1 := salvage(parts.Message)
+	edited, err2 := salvage(parts.EditedMessage)
+	return models.Update{ID: parts.ID, Message: message, EditedMessage: edited}, errors.Join(err1, err2)
+}
+
+// salvage decodes a message field by field. Of a field that does not decode it
+// keeps what there is, so that a forward of an unknown kind is still seen to be
+// one. It returns nil for no message.
+func salvage(raw json.RawMessage) (*models.Message, error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil, nil
+	}
+	var fields map[string]json.RawMessage
+	if err := unmarshal(raw, &fields); err != nil {
+		return nil, err
+	}
+	m := new(models.Message)
+	for name, value := range fields {
+		field, err := json.Marshal(map[string]json.RawMessage{name: value})
+		if err != nil {
+			return nil, err
+		}
+		if unmarshal(field, m) != nil && name == "reply_to_message" {
+			// One level only: a message that is replied to has no reply itself.
+			m.ReplyToMessage, err = salvage(value)
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return m, nil
+}
+
+// unmarshal is json.Unmarshal for types whose own decoding may panic.
+func unmarshal(data []byte, v any) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("decoding panicked: %v", r)
+		}
+	}()
+	return json.Unmarshal(data, v)
+}

@@ -1,0 +1,173 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+
+	"bellhop/adapters/markup"
+	"bellhop/core"
+)
+
+const (
+	// generalTopic is the id of a forum's first topic, which Telegram refuses
+	// to be told: a message without a topic goes there.
+	generalTopic = 1
+
+	// probes is how many ids Resolve tries after the trigger. A lost status
+	// line was sent as soon as the trigger came, so only what others wrote in
+	// that moment lies between, and every probe is an edit that counts against
+	// the chat's 20 messages a minute. One that lies beyond stays as a status
+	// line that nothing follows.
+	probes = 12
+)
+
+// target is a Place in Telegram's numbers; topic 0 is none.
+type target struct {
+	chat  int64
+	topic int
+}
+
+// parseTarget reads a Place, which is this adapter's own or was typed into the
+// configuration.
+func parseTarget(p core.Place) (target, error) {
+	chat, err := strconv.ParseInt(p.Channel, 10, 64)
+	if err != nil {
+		return target{}, fmt.Errorf("%w: %q is no Telegram chat id", core.ErrRefused, p.Channel)
+	}
+	if p.Topic == "" {
+		return target{chat: chat}, nil
+	}
+	topic, ok := parseID(p.Topic)
+	switch {
+	case !ok:
+		return target{}, fmt.Errorf("%w: %q is no Telegram topic id", core.ErrRefused, p.Topic)
+	case topic == generalTopic:
+		topic = 0
+	}
+	return target{chat, topic}, nil
+}
+
+// parseID reads a message's or topic's id.
+func parseID(s string) (int, bool) {
+	id, err := strconv.Atoi(s)
+	return id, err == nil && id > 0
+}
+
+// noPreview keeps Telegram from fetching the links that a text contains.
+var noPreview = &models.LinkPreviewOptions{IsDisabled: bot.True()}
+
+// Send shows one piece, or edits one.
+func (a *Adapter) Send(ctx context.Context, o core.Outbound) (core.Receipt, error) {
+	to, err := parseTarget(o.Place)
+	if err != nil {
+		return core.Receipt{}, err
+	}
+	if o.Edit != "" {
+		id, ok := parseID(o.Edit)
+		if !ok {
+			return core.Receipt{}, fmt.Errorf("%w: %q is no Telegram message", core.ErrGone, o.Edit)
+		}
+		return a.edit(ctx, o.Place, to, id, o.Text)
+	}
+	params := bot.SendMessageParams{ChatID: to.chat, MessageThreadID: to.topic, LinkPreviewOptions: noPreview}
+	if id, ok := parseID(o.ReplyTo); ok {
+		params.ReplyParameters = &models.ReplyParameters{MessageID: id, AllowSendingWithoutReply: true}
+	}
+	var sent struct {
+		ID   int   `json:"message_id"`
+		Date int64 `json:"date"`
+	}
+	err = formatted(o.Text, func(text string, mode models.ParseMode) error {
+		params.Text, params.ParseMode = text, mode
+		return a.api.raw(ctx, callTimeout, "sendMessage", params, &sent)
+	})
+	if err != nil {
+		return core.Receipt{}, a.outcome(o.Place, err)
+	}
+	if sent.ID == 0 {
+		return core.Receipt{}, fmt.Errorf("%w: Telegram took the message and did not say its id", core.ErrUnknown)
+	}
+	return core.Receipt{ID: strconv.Itoa(sent.ID), Time: time.Unix(sent.Date, 0).UTC()}, nil
+}
+
+// edit makes the text of message id what it should be.
+func (a *Adapter) edit(ctx context.Context, p core.Place, to target, id int, text string) (core.Receipt, error) {
+	params := bot.EditMessageTextParams{ChatID: to.chat, MessageID: id, LinkPreviewOptions: noPreview}
+	err := formatted(text, func(text string, mode models.ParseMode) error {
+		params.Text, params.ParseMode = text, mode
+		return a.api.raw(ctx, callTimeout, "editMessageText", params, nil)
+	})
+	if err != nil && !refused(err, "message is not modified") {
+		return core.Receipt{}, a.outcome(p, err)
+	}
+	return core.Receipt{ID: strconv.Itoa(id), Time: time.Now().UTC()}, nil
+}
+
+// formatted calls with the text as HTML and, if Telegram refuses the markup,
+// once more with the same piece as plain text.
+func formatted(markdown string, call func(text string, mode models.ParseMode) error) error {
+	err := call(markup.TelegramHTML(markdown), models.ParseModeHTML)
+	if refused(err, "entit", "parse", "text is empty", "text must be non-empty") {
+		return call(markup.Plain(markdown), "")
+	}
+	return err
+}
+
+// refused reports whether err is a bad request that Telegram describes with
+// one of the words, which are lower case.
+func refused(err error, words ...string) bool {
+	e, ok := errors.AsType[*apiError](err)
+	if !ok || !e.answered || e.code != http.StatusBadRequest {
+		return false
+	}
+	text := strings.ToLower(e.text)
+	for _, w := range words {
+		if strings.Contains(text, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// resolve finds out whether o is shown. An edit may be done again. A lost send
+// is looked for by editing what follows o.After into o.Text: Telegram lets us
+// edit only what is ours, and what is ours and not known is it.
+func (a *Adapter) resolve(ctx context.Context, o core.Outbound) (core.Receipt, error) {
+	if o.Edit != "" {
+		return a.Send(ctx, o)
+	}
+	to, err := parseTarget(o.Place)
+	if err != nil {
+		return core.Receipt{}, err
+	}
+	after, ok := parseID(o.After)
+	if !ok {
+		return core.Receipt{}, fmt.Errorf("%w: nothing tells where to look for it", core.ErrNotSent)
+	}
+	for id, left := after+1, probes; left > 0; id++ {
+		if o.Known != nil && o.Known(strconv.Itoa(id)) {
+			continue
+		}
+		left--
+		receipt, err := a.edit(ctx, o.Place, to, id, o.Text)
+		switch {
+		case err == nil:
+			return receipt, nil
+		case errors.Is(err, core.ErrGone):
+		case errors.Is(err, core.ErrNotSent):
+			// The probe was not; of the message it says nothing.
+			return core.Receipt{}, fmt.Errorf("%w: %v", core.ErrUnknown, err)
+		default:
+			return core.Receipt{}, err
+		}
+	}
+	return core.Receipt{}, fmt.Errorf("%w: none of the %d messages after %d is it", core.ErrNotSent, probes, after)
+}

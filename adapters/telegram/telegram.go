@@ -1,0 +1,176 @@
+// Package telegram is the adapter for a Telegram bot account.
+//
+// It polls for updates itself and decodes each one alone, so that an update of
+// a kind that did not exist when this was built never holds up the others, and
+// asks Telegram to forget a batch only when the sink has it. Calls are plain
+// JSON posts; the library gives the types of both directions.
+//
+// Run starts one goroutine besides its own, which asks who the bot is and
+// publishes its commands; it has ended when Run returns. Send, Typing, React
+// and Resolve work in the caller's goroutine.
+//
+// It may import core, adapters/markup and github.com/go-telegram/bot.
+package telegram
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+
+	"bellhop/adapters/markup"
+	"bellhop/core"
+)
+
+const (
+	defaultAPI = "https://api.telegram.org"
+
+	// maxText is the longest message in UTF-16 units, counted after parsing.
+	maxText = 4096
+
+	// Least time between two previews. Telegram takes 20 messages a minute in
+	// a group, edits included, and about one a second in a private chat.
+	groupPreview   = 3 * time.Second
+	privatePreview = 1200 * time.Millisecond
+
+	// callTimeout bounds every call but the long poll.
+	callTimeout = 30 * time.Second
+)
+
+// Options configure an Adapter.
+type Options struct {
+	Name     string         // durable identity
+	Token    string         // from BotFather
+	APIURL   string         // empty: https://api.telegram.org
+	HTTP     *http.Client   // nil: one of its own; must have no Timeout shorter than a long poll
+	Commands []core.Command // shown in the clients' command menu
+	Log      *slog.Logger   // nil: discard
+}
+
+// Adapter is one bot account. It implements core.Adapter.
+type Adapter struct {
+	name     string
+	api      *client
+	commands []core.Command
+	log      *slog.Logger
+
+	mu     sync.Mutex
+	health core.Health // guarded by mu
+}
+
+var _ core.Adapter = (*Adapter)(nil)
+
+// New makes an adapter. It calls nobody before Run or Send.
+func New(o Options) *Adapter {
+	log := o.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Adapter{
+		name:     o.Name,
+		api:      newClient(o),
+		commands: o.Commands,
+		log:      log.With("adapter", o.Name),
+	}
+}
+
+// Name is the configured name.
+func (a *Adapter) Name() string { return a.name }
+
+// Features says what Telegram can do. A send has no idempotency key, an edit
+// needs none: hence OnceEdit.
+func (a *Adapter) Features() core.Features {
+	return core.Features{
+		Once:    core.OnceEdit,
+		MaxText: maxText,
+		Reply:   core.ReplyMention,
+		Edits:   true,
+		Preview: preview,
+		Split:   split,
+		Resolve: a.resolve,
+		Typing:  a.typing,
+		React:   a.react,
+		Health:  a.state,
+	}
+}
+
+func split(markdown string) []string { return markup.Split(markdown, markup.Telegram()) }
+
+// preview is the pause between previews. The ids of groups are negative.
+func preview(p core.Place, _ bool) time.Duration {
+	if strings.HasPrefix(p.Channel, "-") {
+		return groupPreview
+	}
+	return privatePreview
+}
+
+// typing shows "typing" for about five seconds.
+func (a *Adapter) typing(ctx context.Context, p core.Place) error {
+	to, err := parseTarget(p)
+	if err != nil {
+		return err
+	}
+	err = a.api.raw(ctx, callTimeout, "sendChatAction", bot.SendChatActionParams{
+		ChatID:          to.chat,
+		MessageThreadID: to.topic,
+		Action:          models.ChatActionTyping,
+	}, nil)
+	return a.outcome(p, err)
+}
+
+// reactionParams always has its list: an empty one takes the mark away, which
+// the library's type leaves out.
+type reactionParams struct {
+	ChatID    int64                 `json:"chat_id"`
+	MessageID int                   `json:"message_id"`
+	Reaction  []models.ReactionType `json:"reaction"`
+}
+
+// react marks a message. Telegram allows bots a fixed set of emoji and refuses
+// any other.
+func (a *Adapter) react(ctx context.Context, p core.Place, id, emoji string) error {
+	to, err := parseTarget(p)
+	if err != nil {
+		return err
+	}
+	message, ok := parseID(id)
+	if !ok {
+		return fmt.Errorf("%w: %q is no Telegram message", core.ErrGone, id)
+	}
+	reaction := []models.ReactionType{}
+	if emoji != "" {
+		reaction = append(reaction, models.ReactionType{
+			Type:              models.ReactionTypeTypeEmoji,
+			ReactionTypeEmoji: &models.ReactionTypeEmoji{Emoji: emoji},
+		})
+	}
+	err = a.api.raw(ctx, callTimeout, "setMessageReaction", reactionParams{to.chat, message, reaction}, nil)
+	return a.outcome(p, err)
+}
+
+// state is the adapter's health.
+func (a *Adapter) state() core.Health {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.health
+}
+
+// alive notes an answer of the platform; it ends any trouble.
+func (a *Adapter) alive() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.health = core.Health{LastInbound: time.Now()}
+}
+
+// trouble states what keeps the adapter from working.
+func (a *Adapter) trouble(text string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.health.Trouble = text
+}
