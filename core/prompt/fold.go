@@ -1,0 +1,111 @@
+package prompt
+
+import (
+	"math"
+	"slices"
+
+	"bellhop/core"
+)
+
+// Fold moves the window when it has outgrown the bot's history budget: the
+// older half goes, so that the window then stays where it is for many turns.
+// What is kept begins with a message that is not the bot's own. What came after
+// the bot's last reply, and is thus still to be answered, is kept whole, unless
+// it passes the budget by itself: then its older half goes as well, since a
+// request that no model takes would never be answered at all.
+//
+// It returns the view with the new window and the ID of the first message in
+// it, or the view as it is and "" when nothing moved. A folded view does not
+// fold again.
+func Fold(v View) (View, core.ID) {
+	cut := v.cut()
+	if cut == 0 {
+		return v, ""
+	}
+	v.Older += cut
+	v.Messages = v.Messages[cut:]
+	return v, v.Messages[0].ID
+}
+
+// cut is how many messages to drop.
+func (v *View) cut() int {
+	most := budget(v.Bot.History)
+	n := len(v.Messages)
+	w := writer{names: newNames(v), limit: v.Bot.History.Tokens / 2}
+	kept := suffix{costs: make([]int, n)}
+	for i := range v.Messages {
+		kept.costs[i] = w.cost(v, &v.Messages[i])
+	}
+	if kept.from(most) == 0 {
+		return 0
+	}
+
+	boundary := func(i int) bool { return !v.own(&v.Messages[i]) }
+	half := kept.from(core.Budget{Tokens: most.Tokens / 2, Messages: most.Messages / 2})
+	for half < n && !boundary(half) {
+		half++
+	}
+	if open := v.unanswered(); kept.from(most) <= open {
+		half = min(half, open)
+	}
+	for half = min(half, n-1); half > 0 && !boundary(half); half-- {
+	}
+	return half
+}
+
+// budget is the bot's history budget, in which 0 means without bounds.
+func budget(b core.Budget) core.Budget {
+	if b.Tokens <= 0 {
+		b.Tokens = math.MaxInt
+	}
+	if b.Messages <= 0 {
+		b.Messages = math.MaxInt
+	}
+	return b
+}
+
+// suffix finds how much of the newest messages fits.
+type suffix struct {
+	costs []int // tokens by message
+}
+
+// from is the index of the oldest message with which the newest are within the
+// budget.
+func (s suffix) from(b core.Budget) int {
+	tokens := 0
+	for i, cost := range slices.Backward(s.costs) {
+		tokens += cost
+		if tokens > b.Tokens || len(s.costs)-i > b.Messages {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// unanswered is the index of the first message that the bot's last reply did
+// not know.
+func (v *View) unanswered() int {
+	var last uint64
+	for i := range v.Messages {
+		if m := &v.Messages[i]; v.own(m) {
+			last = max(last, v.anchor(m))
+		}
+	}
+	for i := range v.Messages {
+		if m := &v.Messages[i]; !v.own(m) && m.ID.Seq() > last {
+			return i
+		}
+	}
+	return len(v.Messages)
+}
+
+// cost is about how many tokens a message takes in the history. Like the cut
+// that depends on it, it does not depend on what else the window holds.
+func (w *writer) cost(v *View, m *core.Message) int {
+	if !v.own(m) {
+		return Tokens(clip(w.body(m), w.limit)) + overhead
+	}
+	w.text.Reset()
+	w.reply(m)
+	return Tokens(w.text.String()) + overhead
+}

@@ -1,0 +1,77 @@
+// Package prompt turns what is stored of a thread into what a model reads: the
+// system prompt, the history within its budget, the dynamic tail, and the
+// transcript of the run in progress.
+//
+// Everything in here is a pure function of its arguments: the same thread gives
+// the same bytes, whenever and wherever it is unrolled, so that a provider's
+// prompt cache holds (ARCHITECTURE, invariant 11). It imports core and the
+// standard library and starts no goroutine.
+//
+// Text that people and programs wrote is data. It reaches the model as
+// "[name]: text" in user messages, with the names and the text treated so that
+// nobody can pass for another speaker, nor for the platform, whose own notes
+// stand in the brackets ⟦ ⟧ that occur nowhere else.
+package prompt
+
+import (
+	"cmp"
+	"slices"
+
+	"bellhop/core"
+)
+
+// View is what a run reads of its thread.
+type View struct {
+	Bot      core.Bot
+	Team     []core.Bot // the other bots, for the roster
+	Thread   core.Thread
+	Messages []core.Message // id order, latest version of each, from the window's first to the newest the run reads
+	Older    int            // messages of the thread before the window
+}
+
+// own reports whether the view's bot wrote the message.
+func (v *View) own(m *core.Message) bool {
+	return m.Sender.Kind == core.BotActor && m.Sender.ID == v.Bot.Handle
+}
+
+// anchor is the number of the message that m stands right after, or of m itself
+// when it stands at its own place. A reply stands after the newest message that
+// its run had read; one without that mark at its own place.
+func (v *View) anchor(m *core.Message) uint64 {
+	if v.own(m) && m.After != "" {
+		return m.After.Seq()
+	}
+	return m.ID.Seq()
+}
+
+// arrange puts the messages in the order in which the bot met them: a message
+// that came while the bot worked stands after the reply that did not know it.
+// The order of what is there never changes when messages are added. Replies to
+// messages before the window are left out.
+func (v *View) arrange() []*core.Message {
+	if len(v.Messages) == 0 {
+		return nil
+	}
+	type placed struct {
+		anchor, seq uint64
+		m           *core.Message
+	}
+	first := v.Messages[0].ID.Seq()
+	order := make([]placed, 0, len(v.Messages))
+	for i := range v.Messages {
+		m := &v.Messages[i]
+		if a := v.anchor(m); a >= first {
+			order = append(order, placed{a, m.ID.Seq(), m})
+		}
+	}
+	// What stands at its own place is its own anchor and so comes before the
+	// replies to it, whose numbers are higher.
+	slices.SortFunc(order, func(a, b placed) int {
+		return cmp.Or(cmp.Compare(a.anchor, b.anchor), cmp.Compare(a.seq, b.seq))
+	})
+	out := make([]*core.Message, len(order))
+	for i, p := range order {
+		out[i] = p.m
+	}
+	return out
+}

@@ -1,0 +1,114 @@
+package prompt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"bellhop/core"
+)
+
+// The delimiters of the dynamic tail. Their brackets occur in no other text
+// that a model reads.
+const (
+	tailStart = "⟦now⟧\n"
+	tailEnd   = "⟦/now⟧"
+)
+
+// What the tail says of new messages.
+const (
+	listed        = 8  // most messages named
+	excerptLength = 60 // most characters of each
+)
+
+// Tail is what changes from turn to turn: the time, which messages are new
+// where that is not plain, and how many older ones exist. The caller freezes it
+// for the run, since a tail that moved on would make every request of the run
+// another one.
+func Tail(v View, triggers []core.ID, now time.Time, loc *time.Location) string {
+	order := v.arrange()
+	var b strings.Builder
+	b.WriteString(tailStart)
+	b.WriteString("It is " + clock(now, loc) + ".\n")
+	b.WriteString(v.news(order, triggers))
+	if older := v.Older + len(v.Messages) - len(order); older > 0 {
+		fmt.Fprintf(&b, "%s not shown", count(older, "older message is", "older messages are"))
+		if v.Bot.May("read_history") && len(order) > 0 {
+			fmt.Fprintf(&b, "; read_history with before=%s reads them", order[0].ID)
+		}
+		b.WriteString(".\n")
+	}
+	b.WriteString(tailEnd)
+	return b.String()
+}
+
+// clock is the time to the minute, with the day and the zone.
+func clock(now time.Time, loc *time.Location) string {
+	if loc == nil {
+		loc = time.UTC
+	}
+	now = now.In(loc)
+	zone := now.Format("UTC-07:00")
+	if name := loc.String(); loc != time.UTC && loc != time.Local {
+		zone = name + ", " + zone
+	}
+	return now.Format("Monday 2006-01-02 15:04") + " (" + zone + ")"
+}
+
+// news says which messages are new: nothing when it is only the last one.
+func (v *View) news(order []*core.Message, triggers []core.ID) string {
+	last := -1 // the bot's last reply
+	var fresh []int
+	for i, m := range order {
+		if v.own(m) {
+			last = i
+		} else if slices.Contains(triggers, m.ID) {
+			fresh = append(fresh, i)
+		}
+	}
+	var b strings.Builder
+	handled, _ := slices.BinarySearch(fresh, last)
+	if handled > 0 {
+		b.WriteString("New, but your last reply came after it, so it may already be handled: " + v.excerpts(order, fresh[:handled]) + "\n")
+	}
+	open := fresh[handled:]
+	switch n := len(open); {
+	case n == 0 || n == 1 && open[0] == len(order)-1:
+	case open[0] == len(order)-n: // nothing else stands between or after them
+		fmt.Fprintf(&b, "New: the last %d messages.\n", n)
+	default:
+		b.WriteString("New: " + v.excerpts(order, open) + "\n")
+	}
+	if gone := len(triggers) - len(fresh); gone > 0 {
+		b.WriteString(count(gone, "new message is", "new messages are") + " among the older ones.\n")
+	}
+	return b.String()
+}
+
+// excerpts names messages by their senders and first words.
+func (v *View) excerpts(order []*core.Message, which []int) string {
+	names := newNames(v)
+	var list []string
+	for i, m := range order {
+		if v.own(m) {
+			continue
+		}
+		name := names.of(m) // of all of them: who has a name depends on who came first
+		if slices.Contains(which, i) && len(list) < listed {
+			list = append(list, fmt.Sprintf("[%s] %q", name, oneLine(m.Text(), excerptLength)))
+		}
+	}
+	if more := len(which) - len(list); more > 0 {
+		list = append(list, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(list, ", ")
+}
+
+// count is a number with its noun.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

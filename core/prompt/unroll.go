@@ -1,0 +1,177 @@
+package prompt
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"bellhop/core"
+)
+
+// quoteLength is the most characters of a quote that are shown.
+const quoteLength = 1000
+
+// noText stands for a message or reply without any text, since providers refuse
+// an empty message.
+const noText = "(no text)"
+
+// Unroll is the thread as chat messages: the bot's own messages as the
+// assistant's, everybody else's as "[name]: text" in the user's, those that
+// follow one another merged. The tail is appended to the last user message; if
+// the history ends with the assistant, it is a user message of its own. With an
+// empty tail, the result is the history alone, which is a prefix of what the
+// same thread unrolls to later.
+func Unroll(v View, tail string) []core.ChatMessage {
+	w := writer{names: newNames(&v), limit: v.Bot.History.Tokens / 2}
+	for _, m := range v.arrange() {
+		if v.own(m) {
+			if len(w.out) == 0 && w.role == "" {
+				// Some providers refuse a conversation that the assistant begins.
+				w.begin(core.UserRole)
+				w.text.WriteString("(no earlier messages)")
+			}
+			w.begin(core.AssistantRole)
+			w.reply(m)
+		} else {
+			w.begin(core.UserRole)
+			w.speech(m)
+		}
+	}
+	if tail != "" {
+		w.begin(core.UserRole)
+		w.text.WriteString(tail)
+	}
+	return w.done()
+}
+
+// writer gathers chat messages.
+type writer struct {
+	names names
+	limit int // most tokens of a message
+	out   []core.ChatMessage
+	role  core.ChatRole // of text
+	text  strings.Builder
+}
+
+// begin starts a message of the role: a new one, or a paragraph of the last.
+func (w *writer) begin(role core.ChatRole) {
+	if w.role == role {
+		w.text.WriteString("\n\n")
+		return
+	}
+	w.out = w.done()
+	w.role = role
+}
+
+// done ends the message that is being written and returns them all.
+func (w *writer) done() []core.ChatMessage {
+	if w.role != "" {
+		w.out = append(w.out, core.ChatMessage{Role: w.role, Content: w.text.String()})
+		w.text.Reset()
+		w.role = ""
+	}
+	return w.out
+}
+
+// reply writes a message of the bot's own.
+func (w *writer) reply(m *core.Message) {
+	text := clean(strings.TrimSpace(m.Text()))
+	if text == "" {
+		text = noText
+	}
+	w.text.WriteString(clip(text, w.limit))
+	if m.Digest != "" {
+		w.text.WriteString("\n⟦tools used: " + oneLine(m.Digest, digestLength) + "⟧")
+	}
+}
+
+// speech writes a message of anybody else's.
+func (w *writer) speech(m *core.Message) {
+	w.text.WriteString("[" + w.names.of(m) + "]")
+	if m.Corrects != "" {
+		w.text.WriteString(" corrects an earlier message")
+	}
+	w.text.WriteByte(':')
+	body := w.body(m)
+	if strings.HasPrefix(body, "> ") {
+		w.text.WriteByte('\n')
+	} else {
+		w.text.WriteByte(' ')
+	}
+	w.text.WriteString(clip(body, w.limit))
+}
+
+// body is what a message says: quotes, text, files.
+func (w *writer) body(m *core.Message) string {
+	text := inert(strings.TrimSpace(m.Text()))
+	var quotes, files []string
+	for _, p := range m.Parts {
+		switch {
+		case p.Kind == core.QuotePart && p.Quote != nil:
+			quotes = append(quotes, w.quote(p.Quote))
+		case p.Kind == core.FilePart && p.File != nil:
+			files = append(files, file(p.File))
+		}
+	}
+	if text == "" && len(files) == 0 {
+		text = noText
+		if slices.Contains(m.Mentions, w.names.view.Bot.Handle) {
+			text = "(mentioned you without text)"
+		}
+	}
+	if len(quotes) == 0 && len(files) == 0 {
+		return text
+	}
+	if text != "" {
+		quotes = append(quotes, text)
+	}
+	return strings.Join(append(quotes, files...), "\n")
+}
+
+// quote is a quote as lines that begin with "> ".
+func (w *writer) quote(q *core.Quote) string {
+	text := clean(strings.TrimSpace(q.Text))
+	if n := utf8.RuneCountInString(text); n > quoteLength {
+		text = fmt.Sprintf("%s ⟦%d characters left out⟧", head(text, quoteLength), n-quoteLength)
+	}
+	text = strings.ReplaceAll(text, "\n", "\n> ")
+	if q.Own {
+		return "> ⟦written by us⟧ " + text
+	}
+	return "> " + w.names.quoted(q) + ": " + text
+}
+
+// file is a file as a line of its own.
+func file(f *core.File) string {
+	s := "[file: " + cmp.Or(label(f.Name, 100), "without a name")
+	if mime := label(f.MIME, 100); mime != "" {
+		s += ", " + mime
+	}
+	if f.Size > 0 {
+		s += ", " + size(f.Size)
+	}
+	return s + "]"
+}
+
+// size is a number of bytes as people write it.
+func size(n int64) string {
+	const kB, MB = 1000, 1000 * 1000
+	switch {
+	case n < kB:
+		return fmt.Sprintf("%d bytes", n)
+	case n < MB:
+		return fmt.Sprintf("%d kB", (n+kB/2)/kB)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/MB)
+}
+
+// oneLine is clean text on one line, cut after limit characters.
+func oneLine(s string, limit int) string {
+	s = strings.Join(strings.Fields(clean(s)), " ")
+	if short := head(s, limit); short != s {
+		return short + "…"
+	}
+	return s
+}
