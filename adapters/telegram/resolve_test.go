@@ -1,0 +1,98 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"bellhop/core"
+)
+
+// TestResolve looks for a lost "…" after message 31 of a chat where only some
+// ids answer.
+func TestResolve(t *testing.T) {
+	const (
+		missing = "Bad Request: message to edit not found"
+		foreign = "Bad Request: message can't be edited"
+		same    = "Bad Request: message is not modified: exactly the same"
+	)
+	tests := map[string]struct {
+		answers map[int]reply // by message id; else missing
+		known   []string
+		want    string
+		err     error
+		probed  []int
+	}{
+		"right after":     {map[int]reply{32: no(400, same)}, nil, "32", nil, []int{32}},
+		"it took an edit": {map[int]reply{33: ok(`{"message_id":33}`)}, nil, "33", nil, []int{32, 33}},
+		"after others":    {map[int]reply{32: no(400, foreign), 34: no(400, same)}, nil, "34", nil, []int{32, 33, 34}},
+		"known ones are not touched": {
+			map[int]reply{32: ok(`{}`), 33: ok(`{}`), 34: no(400, same)}, []string{"32", "33"}, "34", nil, []int{34},
+		},
+		"nowhere": {nil, nil, "", core.ErrNotSent, []int{32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43}},
+		"nowhere among what is not known": {
+			nil, []string{"33", "34"}, "", core.ErrNotSent, []int{32, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45},
+		},
+		"broken":         {map[int]reply{32: page(502)}, nil, "", core.ErrUnknown, []int{32}},
+		"a probe failed": {map[int]reply{33: no(500, "Internal Server Error")}, nil, "", core.ErrUnknown, []int{32, 33}},
+		"kicked":         {map[int]reply{32: no(403, "Forbidden: bot was kicked")}, nil, "", core.ErrRefused, []int{32}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := &wire{answer: func(_ context.Context, c call) reply {
+				if r, ok := tt.answers[c.number("message_id")]; ok {
+					return r
+				}
+				return no(400, missing)
+			}}
+			got, err := adapter(w, io.Discard).Features().Resolve(t.Context(), core.Outbound{
+				Kind: core.OutOpen, Place: group, Text: "…", After: "31",
+				Known: func(id string) bool { return slices.Contains(tt.known, id) },
+			})
+			if got.ID != tt.want {
+				t.Errorf("found %q, want %q", got.ID, tt.want)
+			}
+			if tt.err == nil && err != nil {
+				t.Error(err)
+			}
+			only(t, err, tt.err)
+			var probed []int
+			for _, c := range w.calls("editMessageText") {
+				probed = append(probed, c.number("message_id"))
+			}
+			if !slices.Equal(probed, tt.probed) || len(probed) != len(w.seen) {
+				t.Errorf("probed %v, want %v", probed, tt.probed)
+			}
+		})
+	}
+}
+
+func TestResolveWaitsAsTold(t *testing.T) {
+	_, err := adapter(always(tooMany(9)), io.Discard).Features().Resolve(t.Context(), core.Outbound{Place: group, Text: "…", After: "31"})
+	if e, ok := errors.AsType[*core.RetryAfter](err); !ok || e.After != 9*time.Second {
+		t.Errorf("Resolve: %v", err)
+	}
+}
+
+func TestResolveWithoutTrigger(t *testing.T) {
+	for _, after := range []string{"", "x", "-4"} {
+		w := always(ok(`{}`))
+		_, err := adapter(w, io.Discard).Features().Resolve(t.Context(), core.Outbound{Place: group, Text: "…", After: after})
+		only(t, err, core.ErrNotSent)
+		if len(w.seen) != 0 {
+			t.Errorf("after %q: %v", after, w.seen)
+		}
+	}
+}
+
+func TestResolveOfAnEditEditsAgain(t *testing.T) {
+	w := always(ok(`{"message_id":77}`))
+	got, err := adapter(w, io.Discard).Features().Resolve(t.Context(), core.Outbound{Place: group, Edit: "77", Text: "x", After: "31"})
+	if err != nil || got.ID != strconv.Itoa(77) || len(w.calls("editMessageText")) != 1 {
+		t.Errorf("Resolve = %v, %v", got, err)
+	}
+}
