@@ -16,8 +16,8 @@ import (
 type loader struct {
 	file   string            // as given to Load
 	lines  map[string]int    // line of every key
-	lookup lookup            // variables
-	errs   []*Error          //
+	lookup lookup            // of variables
+	errs   []*Error          // so far
 	shown  map[string]string // how the file wrote a value that holds variables, for Redacted
 }
 
