@@ -19,8 +19,8 @@ import (
 	"bellhop/core"
 )
 
-// real makes an adapter with its own client.
-func real(t *testing.T, apiURL string, log io.Writer) *Adapter {
+// dialing makes an adapter with its own client.
+func dialing(t *testing.T, apiURL string, log io.Writer) *Adapter {
 	a := New(Options{Name: "tg", Token: testToken, APIURL: apiURL, Log: slog.New(slog.NewJSONHandler(log, nil))})
 	t.Cleanup(a.api.http.CloseIdleConnections)
 	return a
@@ -43,7 +43,7 @@ func TestWhatAConnectionTells(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := httptest.NewServer(handler)
 			defer s.Close()
-			_, err := real(t, s.URL, io.Discard).Send(t.Context(), core.Outbound{Place: group, Text: "x"})
+			_, err := dialing(t, s.URL, io.Discard).Send(t.Context(), core.Outbound{Place: group, Text: "x"})
 			only(t, err, core.ErrUnknown)
 		})
 	}
@@ -52,7 +52,7 @@ func TestWhatAConnectionTells(t *testing.T) {
 	gone.Close()
 	for name, at := range map[string]string{"refused": gone.URL, "no URL": "http://a b"} {
 		t.Run(name, func(t *testing.T) {
-			_, err := real(t, at, io.Discard).Send(t.Context(), core.Outbound{Place: group, Text: "x"})
+			_, err := dialing(t, at, io.Discard).Send(t.Context(), core.Outbound{Place: group, Text: "x"})
 			only(t, err, core.ErrNotSent)
 		})
 	}
@@ -85,7 +85,7 @@ func TestConnectionIsKept(t *testing.T) {
 		_, _ = io.WriteString(w, `{"ok":true,"result":{"message_id":1}}`)
 	}))
 	defer s.Close()
-	a := real(t, s.URL, io.Discard)
+	a := dialing(t, s.URL, io.Discard)
 	for range 3 {
 		if _, err := a.Send(t.Context(), core.Outbound{Place: group, Text: "x"}); err != nil {
 			t.Fatal(err)
@@ -129,7 +129,7 @@ func TestTokenIsNowhere(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) }))
 	defer s.Close()
 	for _, at := range []string{s.URL, "http://a b", "gopher://x"} {
-		fails(real(t, at, &log))
+		fails(dialing(t, at, &log))
 	}
 
 	synctest.Test(t, func(t *testing.T) {

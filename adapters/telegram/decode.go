@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -145,9 +146,17 @@ func parse(raw []byte) (models.Update, error) {
 	return models.Update{ID: parts.ID, Message: message, EditedMessage: edited}, errors.Join(err1, err2)
 }
 
+// essential are the fields without which a message cannot be read: it would
+// be another's, or elsewhere, or say something else.
+var essential = []string{
+	"message_id", "message_thread_id", "is_topic_message", "chat", "from", "sender_chat", "date", "edit_date",
+	"text", "entities", "caption", "caption_entities", "migrate_to_chat_id",
+}
+
 // salvage decodes a message field by field. Of a field that does not decode it
 // keeps what there is, so that a forward of an unknown kind is still seen to be
-// one. It returns nil for no message.
+// one. It returns nil for no message, and an error if an essential field does
+// not decode.
 func salvage(raw json.RawMessage) (*models.Message, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil, nil
@@ -162,12 +171,14 @@ func salvage(raw json.RawMessage) (*models.Message, error) {
 		if err != nil {
 			return nil, err
 		}
-		if unmarshal(field, m) != nil && name == "reply_to_message" {
-			// One level only: a message that is replied to has no reply itself.
-			m.ReplyToMessage, err = salvage(value)
-			if err != nil {
-				return nil, err
-			}
+		err = unmarshal(field, m)
+		switch {
+		case err == nil:
+		case slices.Contains(essential, name):
+			return nil, err
+		case name == "reply_to_message":
+			// What cannot be read of it is not worth the message.
+			m.ReplyToMessage, _ = salvage(value)
 		}
 	}
 	return m, nil

@@ -223,6 +223,14 @@ func TestDecode(t *testing.T) {
 			update("message", ann, room, `"text":"x","effect_id":17`),
 			inMessage(func(in *core.Inbound) { in.Text = "x" }),
 		},
+		"text of another type": {
+			update("message", ann, room, `"text":17`),
+			core.Inbound{Key: "u/900", Kind: core.InUnreadable, Raw: json.RawMessage(update("message", ann, room, `"text":17`))},
+		},
+		"a reply that cannot be read": {
+			update("message", ann, room, `"text":"x","reply_to_message":{"text":17}`),
+			inMessage(func(in *core.Inbound) { in.Text = "x" }),
+		},
 		"no chat":  {update("message", ann, `"text":"x"`), core.Inbound{Key: "u/900", Kind: core.InUnreadable, Raw: json.RawMessage(update("message", ann, `"text":"x"`))}},
 		"not even": {`{"update_id":900,"message":"x"}`, core.Inbound{Key: "u/900", Kind: core.InUnreadable, Raw: json.RawMessage(`{"update_id":900,"message":"x"}`)}},
 		"no id":    {`{"message":3}`, core.Inbound{Key: unreadableKey([]byte(`{"message":3}`), 0), Kind: core.InUnreadable, Raw: json.RawMessage(`{"message":3}`)}},
