@@ -20,4 +20,9 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require github.com/rivo/uniseg v0.4.7 // indirect
+require (
+	github.com/go-json-experiment/json v0.0.0-20251027170946-4849db3c2f7e // indirect
+	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/rivo/uniseg v0.4.7 // indirect
+	github.com/spf13/pflag v1.0.10 // indirect
+)

@@ -54,6 +54,7 @@ type Features struct {
 	MaxText int                                      // units of one piece, as the platform counts
 	Threads bool                                     // a mention in a channel opens a thread of its own
 	Reply   ReplyMode                                // when a message in a shared place is for us, unless a binding says otherwise
+	Replies bool                                     // in shared places an answer refers to the message it answers
 	Edits   bool                                     // a shown piece can be edited: previews are possible
 	Preview func(p Place, direct bool) time.Duration // least time between two previews of a post; nil: no pause
 

@@ -50,6 +50,10 @@ type Item struct {
 	Outcome ID        `json:"outcome,omitempty"` // post; empty for withdrawn items, which owe nothing
 	Created time.Time `json:"created"`
 	Ended   time.Time `json:"ended,omitzero"`
+
+	// Left: an earlier process has left it, and may have begun its run without
+	// storing the pick. Not stored.
+	Left bool `json:"-"`
 }
 
 // MaxResumes is how many crashes a run survives; the next one fails it.

@@ -35,6 +35,7 @@ type Fate string
 // The fates.
 const (
 	FateStored     Fate = "stored"
+	FateKept       Fate = "kept" // stored, and wakes nobody
 	FateDuplicate  Fate = "duplicate"
 	FateCommand    Fate = "command"
 	FateRefused    Fate = "refused"

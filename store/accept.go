@@ -115,7 +115,14 @@ func (a *acceptance) message(e *core.Entry, place core.Place) (core.Fate, error)
 		Sender: core.Actor{Kind: core.HumanActor, ID: string(in.From.ID)}, Name: in.From.Name,
 		Parts: parts(in), PlatformID: in.MessageID, Time: in.Time,
 	}
-	return core.FateStored, a.post(&th, msg, in.Others && !in.Mentioned)
+	before := len(a.out.Items)
+	if err := a.post(&th, msg, in.Others && !in.Mentioned); err != nil {
+		return "", err
+	}
+	if len(a.out.Items) == before {
+		return core.FateKept, nil
+	}
+	return core.FateStored, nil
 }
 
 // post adds a person's message to the thread and wakes whom it is for.

@@ -91,8 +91,19 @@ func (d *desk) stop(th *core.Thread, run core.Run, mail []core.Item, by string) 
 		if err := d.end(it, core.Cancelled, run.ID, run.Post); err != nil {
 			return err
 		}
-		if !slices.Contains(run.Items, it.ID) {
-			run.Items = append(run.Items, it.ID)
+		if slices.Contains(run.Items, it.ID) {
+			continue
+		}
+		run.Items = append(run.Items, it.ID)
+		if it.Message == "" {
+			continue
+		}
+		msg, _, err := d.tx.message(it.Thread, it.Message)
+		if err != nil {
+			return err
+		}
+		if msg.PlatformID != "" && !slices.Contains(run.Reply.Answers, msg.PlatformID) {
+			run.Reply.Answers = append(run.Reply.Answers, msg.PlatformID)
 		}
 	}
 	text := "(stopped by " + by + ")"

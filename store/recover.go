@@ -54,6 +54,9 @@ func (s *Store) Recover(ctx context.Context, up func(adapter string) bool) (core
 			return nil
 		})
 	})
+	for i := range b.Items {
+		b.Items[i].Left = true
+	}
 	slices.SortStableFunc(b.Items, func(x, y core.Item) int {
 		if x.Kind != y.Kind {
 			if x.Kind == core.ResumeItem {

@@ -39,6 +39,7 @@ func (s *Store) Pick(ctx context.Context, items []core.Item, window int) (core.R
 			run, err = t.resumed(mail[0])
 		} else {
 			run, err = t.draft(th, mail)
+			run.Resumed = items[0].Left
 		}
 		if err != nil {
 			return err

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"bellhop/adapters/console"
+	"bellhop/adapters/telegram"
+	"bellhop/core"
+	"bellhop/core/bus"
+	"bellhop/core/config"
+	"bellhop/core/llm"
+	"bellhop/core/llm/script"
+	"bellhop/core/mailbox"
+	runner "bellhop/core/run"
+	"bellhop/store"
+	"bellhop/tools"
+	"bellhop/tools/history"
+)
+
+// appliance is everything wired together over one open store.
+type appliance struct {
+	log     *slog.Logger
+	store   *store.Store
+	bus     *bus.Bus
+	mail    *mailbox.System
+	console *console.Adapter
+}
+
+const (
+	// softStop is how long runs in progress may go on after a stop was asked for.
+	// Source: architecture, Shutdown.
+	softStop = 20 * time.Second
+	// drainStop is how long answers may take to reach their platforms then.
+	drainStop = 10 * time.Second
+	// consoleName is the adapter that the control socket's chats use.
+	consoleName = "console"
+)
+
+// build wires an appliance. With platforms, it has the configured adapters;
+// it always has a console, for the control socket.
+func build(ctx context.Context, cfg *config.Config, s *store.Store, platforms bool, log *slog.Logger) (*appliance, error) {
+	a := &appliance{log: log, store: s}
+	access := core.Access{Owners: slices.Clone(cfg.Access.Owners), Members: cfg.Access.Members}
+	commands := append(bus.Commands(func() []bus.AdapterHealth { return a.bus.Health() }), mailbox.Commands()...)
+	slices.SortFunc(commands, func(x, y core.Command) int { return strings.Compare(x.Name, y.Name) })
+
+	var adapters []core.Adapter
+	var aside []string
+	addConsole := func(name, user string) {
+		c := console.New(console.Options{Name: name, User: user, Log: log, Attached: func(p core.Place) { a.bus.Kick(p) }})
+		if a.console == nil {
+			a.console = c
+		}
+		access.Owners = append(access.Owners, name+":"+user)
+		adapters = append(adapters, c)
+	}
+	for _, name := range slices.Sorted(maps.Keys(cfg.Adapters)) {
+		switch c := cfg.Adapters[name]; {
+		case c.Type == "console":
+			addConsole(name, c.User)
+		case platforms && c.Type == "telegram":
+			adapters = append(adapters, telegram.New(telegram.Options{Name: name, Token: c.Token.Reveal(), APIURL: c.APIURL, Commands: commands, Log: log.With("adapter", name)}))
+		}
+	}
+	if a.console == nil {
+		addConsole(consoleName, "you")
+		if len(adapters) > 1 {
+			aside = []string{consoleName} // nobody asked for it: it alone keeps no process alive
+		}
+	}
+
+	bots, err := team(cfg)
+	if err != nil {
+		return nil, err
+	}
+	a.bus = bus.New(ctx, bus.Options{Store: s, Adapters: adapters, Aside: aside, Access: access, Agent: cfg.DefaultAgent, Bots: bots,
+		Bindings: bindings(cfg), Commands: commands, Owner: owner(cfg), Log: log})
+	set, err := tools.NewSet(history.New(s, time.Local))
+	if err != nil {
+		return nil, err
+	}
+	run := runner.New(runner.Options{Store: s, Outbox: a.bus, Bots: bots, Tools: set, Repair: tools.Repair, Canonical: tools.Canonical, Cap: tools.Cap, Provider: providers(cfg, log),
+		Wake: func(items []core.Item) { a.mail.Wake(items) }, MaxHops: cfg.Limits.MaxHops, Zone: time.Local, Log: log})
+	a.mail = mailbox.New(mailbox.Options{Store: s, Runner: run, Bots: bots, MaxRuns: cfg.Limits.MaxRuns, Log: log})
+	return a, nil
+}
+
+// team makes the bots of the configuration, by handle.
+func team(cfg *config.Config) ([]core.Bot, error) {
+	var bots []core.Bot
+	for _, handle := range slices.Sorted(maps.Keys(cfg.Agents)) {
+		c := cfg.Agents[handle]
+		bots = append(bots, core.Bot{Handle: handle, Name: c.Name, Description: c.Description, Instructions: c.Instructions, Model: c.Model,
+			Params: c.ModelParams, Tools: c.Tools, DeniedTools: c.DeniedTools, Workers: c.Workers,
+			History: core.Budget{Tokens: c.History.Tokens, Messages: c.History.Messages},
+			Steps:   c.Limits.Steps, RunTime: c.Limits.RunTime, Window: cfg.Models[c.Model].Context})
+	}
+	if len(bots) == 0 {
+		return nil, &usageError{errors.New("no agent is configured")}
+	}
+	return bots, nil
+}
+
+func bindings(cfg *config.Config) []core.Binding {
+	var out []core.Binding
+	for _, b := range cfg.Bindings {
+		out = append(out, core.Binding{Place: b.Place, Agent: b.Agent, Reply: core.ReplyMode(b.Reply)})
+	}
+	return out
+}
+
+// owner is where trouble is told: the configured place, else the first owner's
+// direct conversation, which on Telegram has the person's own id.
+func owner(cfg *config.Config) core.Place {
+	if p, err := core.ParsePlace(cfg.OwnerPlace); err == nil {
+		return p
+	}
+	for _, id := range cfg.Access.Owners {
+		p, err := core.ParsePlace(id)
+		if err == nil && p.Channel != "*" && cfg.Adapters[p.Adapter].Type == "telegram" {
+			return p
+		}
+	}
+	return core.Place{}
+}
+
+// providers makes each configured provider once and finds them by model.
+func providers(cfg *config.Config, log *slog.Logger) func(string) (core.Provider, string, error) {
+	made := map[string]core.Provider{}
+	for name, c := range cfg.Providers {
+		if c.Type == "script" {
+			made[name] = script.Demo()
+			continue
+		}
+		headers := map[string]string{}
+		for k, v := range c.Headers {
+			headers[k] = v.Reveal()
+		}
+		made[name] = llm.NewOpenAI(llm.OpenAIOptions{Name: name, BaseURL: c.BaseURL, APIKey: c.APIKey.Reveal(), Headers: headers,
+			Params: c.ModelParams, Log: log.With("provider", name)})
+	}
+	return func(model string) (core.Provider, string, error) {
+		name, id, _ := strings.Cut(model, "/")
+		if p := made[name]; p != nil {
+			return p, id, nil
+		}
+		return nil, "", &core.UserError{Text: fmt.Sprintf("The model provider %q is not configured; my owner must add it.", name)}
+	}
+}
+
+// run takes over what an earlier process has left and works until ctx ends or
+// every adapter has failed for good; then it stops in order: intake, picking,
+// runs (softly), runs (hard), outbox.
+func (a *appliance) run(ctx context.Context) error {
+	backlog, err := a.store.Recover(ctx, a.bus.Up)
+	if err != nil {
+		return fmt.Errorf("read the open work: %w", err)
+	}
+	if n := len(backlog.Items) + len(backlog.Rows); n > 0 {
+		a.log.Info("taking up what was left", "messages", len(backlog.Items), "undelivered", len(backlog.Rows))
+	}
+	a.bus.Load(backlog)
+	a.mail.Load(backlog.Items)
+
+	intake, stopIntake := context.WithCancel(ctx)
+	pick, stopPicking := context.WithCancel(context.WithoutCancel(ctx))
+	work, stopWork := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stopIntake()
+	defer stopPicking()
+	defer stopWork(nil)
+
+	var mailErr error
+	var runs sync.WaitGroup
+	worked := make(chan struct{})
+	runs.Go(func() {
+		mailErr = a.mail.Run(pick, work)
+		close(worked)
+	})
+	busErr := a.bus.Run(intake, a.mail)
+	stopPicking()
+	soft := time.NewTimer(softStop)
+	defer soft.Stop()
+	select {
+	case <-worked:
+	case <-soft.C:
+		stopWork(core.ErrStopping)
+	}
+	runs.Wait()
+	drain, stopDraining := context.WithTimeout(context.WithoutCancel(ctx), drainStop)
+	defer stopDraining()
+	a.bus.Drain(drain)
+	a.bus.Close()
+	return errors.Join(busErr, mailErr)
+}

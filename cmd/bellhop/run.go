@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"bellhop/adapters/console"
+	"bellhop/core/config"
+	"bellhop/store"
+	"bellhop/store/boltkv"
+	"bellhop/store/memkv"
+)
+
+// runAppliance is the command run.
+func runAppliance(cmd *cobra.Command, path string) error {
+	cfg, _, err := load(path)
+	if errors.Is(err, config.ErrNotFound) {
+		return demo(cmd)
+	}
+	if err != nil {
+		return err
+	}
+	log := logger(cfg.Log, cmd.ErrOrStderr())
+	var a *appliance
+	s, err := openStore(cmd.Context(), cfg, "bellhop run", func(key string, err error) {
+		a.bus.Trouble(cmd.Context(), "damaged store", fmt.Sprintf("A row of my store is damaged (%s: %v). I put it aside and go on without it.", key, err))
+	}, log)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if a, err = build(cmd.Context(), cfg, s, true, log); err != nil {
+		return err
+	}
+	control, err := listen(filepath.Join(cfg.Store.Path, socketName), a)
+	if err != nil {
+		return err
+	}
+	defer control.close()
+	log.Info("bellhop runs", "version", version, "store", cfg.Store.Path)
+	return a.run(cmd.Context())
+}
+
+// openStore opens the configured store for this process alone.
+func openStore(ctx context.Context, cfg *config.Config, who string, damaged func(string, error), log *slog.Logger) (*store.Store, error) {
+	engine, err := boltkv.Open(cfg.Store.Path, boltkv.Options{Who: who})
+	if err != nil {
+		return nil, err
+	}
+	s, err := store.Open(ctx, engine, store.Options{Damaged: damaged, Log: log})
+	if err != nil {
+		return nil, errors.Join(err, engine.Close())
+	}
+	return s, nil
+}
+
+// chat is the command of that name: through the control socket of a running
+// appliance, else with one of its own that has the console alone.
+func chat(cmd *cobra.Command, path string, args []string) error {
+	cfg, _, err := load(path)
+	if err != nil {
+		if errors.Is(err, config.ErrNotFound) {
+			return demo(cmd)
+		}
+		return err
+	}
+	o := console.ClientOptions{HistoryFile: filepath.Join(cfg.Store.Path, "chat_history")}
+	if len(args) > 0 {
+		o.Session = args[0]
+	}
+	conn, err := dial(filepath.Join(cfg.Store.Path, socketName), request{Do: "chat"})
+	if err == nil {
+		return talk(cmd, conn, o)
+	}
+	if !errors.Is(err, errNobody) {
+		return err
+	}
+	log := logger(config.Log{Level: slog.LevelError, Format: "text"}, cmd.ErrOrStderr())
+	s, err := openStore(cmd.Context(), cfg, "bellhop chat", nil, log)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return local(cmd, cfg, s, o, log)
+}
+
+// demo lets a person without a configuration talk to the scripted bot.
+func demo(cmd *cobra.Command) error {
+	fmt.Fprint(cmd.ErrOrStderr(), `There is no configuration yet. To get a bot of your own:
+  1. copy config.toml.example to config.toml
+  2. put your keys into .env beside it (chmod 600): TELEGRAM_TOKEN, OPENAI_API_KEY
+  3. run this again; README.md has the steps in full
+Until then, here is a demo bot. It has no model behind it and forgets everything. Ctrl-D leaves.
+
+`)
+	cfg := config.Demo()
+	log := logger(config.Log{Level: slog.LevelError, Format: "text"}, cmd.ErrOrStderr())
+	s, err := store.Open(cmd.Context(), memkv.New(memkv.Options{}), store.Options{Log: log})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return local(cmd, cfg, s, console.ClientOptions{}, log)
+}
+
+// local runs an appliance that has the console alone, for one client.
+func local(cmd *cobra.Command, cfg *config.Config, s *store.Store, o console.ClientOptions, log *slog.Logger) error {
+	a, err := build(cmd.Context(), cfg, s, false, log)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(cmd.Context())
+	defer stop()
+	here, there := net.Pipe()
+	var wg sync.WaitGroup
+	var runErr, serveErr error
+	wg.Go(func() { runErr = a.run(ctx) })
+	wg.Go(func() { serveErr = a.console.Serve(context.WithoutCancel(ctx), there) })
+	err = talk(cmd, here, o)
+	stop()
+	wg.Wait()
+	return errors.Join(err, runErr, serveErr)
+}
+
+// talk is the terminal's side of a chat.
+func talk(cmd *cobra.Command, conn net.Conn, o console.ClientOptions) error {
+	out := cmd.OutOrStdout()
+	if err := console.Chat(cmd.Context(), conn, cmd.InOrStdin(), out, o); err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+// warnings are what check adds to a configuration that is in order.
+func warnings(ctx context.Context, cfg *config.Config) []string {
+	var out []string
+	if len(cfg.Adapters) == 0 {
+		out = append(out, "no adapter is configured: only `bellhop chat` reaches the agents")
+	}
+	if len(cfg.Access.Owners)+len(cfg.Access.Members) == 0 {
+		out = append(out, "[access] lets nobody in but the console; a stranger's first message is answered with their id")
+	}
+	if _, err := os.Stat(cfg.Store.Path); err != nil {
+		return out // a new store has no places to orphan
+	}
+	threads, err := storedThreads(ctx, cfg)
+	if err != nil {
+		return append(out, fmt.Sprintf("conversations could not be checked: %v", err))
+	}
+	orphans := map[string]int{}
+	for _, th := range threads {
+		if _, ok := cfg.Adapters[th.Place.Adapter]; !ok && th.Place.Adapter != consoleName && th.Archived.IsZero() {
+			orphans[th.Place.Adapter]++
+		}
+	}
+	for name, n := range orphans {
+		out = append(out, fmt.Sprintf("%d conversations belong to adapter %q, which is not configured: an adapter's name is its identity, so renaming it orphans them", n, name))
+	}
+	return out
+}

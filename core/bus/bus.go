@@ -1,0 +1,226 @@
+// Package bus joins the chat platforms to the ledger. Inwards it takes the
+// adapters' events: it authorises, recognises commands, resolves threads, and
+// accepts each batch in one transaction before the platform is acknowledged.
+// Outwards it owns the outbox: one ordered worker per place shows each run's
+// post (open, updates, final) and every other outcome, paces, retries, and
+// stores the receipts.
+//
+// It imports core alone. Goroutines: one per adapter, started and awaited by
+// Run; one per place while something is to be shown there, awaited by Close.
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"bellhop/core"
+)
+
+// Store is the part of the ledger that the bus uses. See package store.
+type Store interface {
+	Accept(ctx context.Context, b core.Batch) (core.Accepted, error)
+	Opened(ctx context.Context, run core.Run, r core.Receipt) error
+	RowOpened(ctx context.Context, row core.Row, r core.Receipt) error
+	Delivered(ctx context.Context, row core.Row, r core.Receipt) error
+	Bury(ctx context.Context, row core.Row, why string, owner core.Place, tell []string) ([]core.Row, error)
+	Notify(ctx context.Context, p core.Place, pieces []string) ([]core.Row, error)
+	Moved(ctx context.Context, m core.Moving) error
+	Known(ctx context.Context, p core.Place, id string) bool
+	Prune(ctx context.Context, before time.Time) (more bool, err error)
+}
+
+// Mail is told what an Accept did. It must not wait.
+type Mail interface {
+	Apply(core.Accepted)
+}
+
+// Options of a Bus.
+type Options struct {
+	Store    Store
+	Adapters []core.Adapter
+	Aside    []string // names of adapters that do not keep Run alive by themselves
+	Access   core.Access
+	Agent    string     // handle of the default agent
+	Bots     []core.Bot // the whole team
+	Bindings []core.Binding
+	Commands []core.Command
+	// Owner is where the owner is told of trouble; zero: only the log is.
+	Owner core.Place
+	Log   *slog.Logger
+}
+
+// Bus is the way in and out. Create it with New, hand it to the mailboxes,
+// then Load and Run it.
+type Bus struct {
+	o        Options
+	log      *slog.Logger
+	accounts map[string]*account
+	handles  []string
+	mail     Mail
+
+	// outbox lives until Close: it outlasts the context of Run, so that answers
+	// still go out while the process drains.
+	outbox  context.Context
+	hangUp  context.CancelCauseFunc
+	workers sync.WaitGroup
+
+	mu      sync.Mutex // guards the fields below; never held across I/O
+	places  map[core.Place]*worker
+	drafts  map[core.ID]*draft // previews of open posts
+	settled [1024]core.ID      // ring of the posts whose final has been queued
+	next    int
+	busy    int           // rows and opens that are not done
+	idle    chan struct{} // closed when busy is 0
+	aliases map[channel]string
+	told    map[string]time.Time // refusals and troubles spoken, for pacing
+	pruned  time.Time
+}
+
+type channel struct{ adapter, id string }
+
+// account is one adapter and what the bus knows of it.
+type account struct {
+	core.Adapter
+	features core.Features
+
+	mu    sync.Mutex
+	until time.Time // no call before then (a global 429)
+	dead  error
+}
+
+func (a *account) state() (until time.Time, dead error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.until, a.dead
+}
+
+// New makes a Bus. Nothing runs yet.
+func New(ctx context.Context, o Options) *Bus {
+	b := &Bus{o: o, log: o.Log, accounts: map[string]*account{}, places: map[core.Place]*worker{}, drafts: map[core.ID]*draft{},
+		aliases: map[channel]string{}, told: map[string]time.Time{}, idle: make(chan struct{})}
+	close(b.idle)
+	b.outbox, b.hangUp = context.WithCancelCause(context.WithoutCancel(ctx))
+	for _, a := range o.Adapters {
+		b.accounts[a.Name()] = &account{Adapter: a, features: a.Features()}
+	}
+	for _, bot := range o.Bots {
+		b.handles = append(b.handles, bot.Handle)
+	}
+	return b
+}
+
+// Up reports whether the adapter takes part in this process and has not
+// failed for good.
+func (b *Bus) Up(adapter string) bool {
+	a := b.accounts[adapter]
+	if a == nil {
+		return false
+	}
+	_, dead := a.state()
+	return dead == nil
+}
+
+// Features are the named adapter's; zero if there is none.
+func (b *Bus) Features(adapter string) core.Features {
+	if a := b.accounts[adapter]; a != nil {
+		return a.features
+	}
+	return core.Features{}
+}
+
+// Split cuts a text for a place. Pure.
+func (b *Bus) Split(p core.Place, markdown string) []string {
+	if f := b.Features(p.Adapter); f.Split != nil {
+		return f.Split(markdown)
+	}
+	return nil
+}
+
+// Handles lists the bots that can act.
+func (b *Bus) Handles() []string { return b.handles }
+
+// Load takes over what an earlier process has left: undelivered rows and
+// channel aliases. Call it once, before Run.
+func (b *Bus) Load(back core.Backlog) {
+	b.mu.Lock()
+	for _, m := range back.Moved {
+		b.aliases[channel{m.Adapter, m.Old}] = m.New
+	}
+	b.mu.Unlock()
+	b.Deliver(back.Rows)
+}
+
+// Run receives from all adapters until ctx ends, or until every adapter has
+// failed for good; then it returns their errors. Adapters fail one by one: the
+// others go on. A second call of Run is not possible.
+func (b *Bus) Run(ctx context.Context, mail Mail) error {
+	b.mail = mail
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	errs := make([]error, len(b.o.Adapters))
+	var wg, counted sync.WaitGroup
+	counted.Add(len(b.o.Adapters) - len(b.o.Aside))
+	for i, a := range b.o.Adapters {
+		acc := b.accounts[a.Name()]
+		wg.Go(func() {
+			if !slices.Contains(b.o.Aside, acc.Name()) {
+				defer counted.Done()
+			}
+			err := b.receive(ctx, acc)
+			if ctx.Err() != nil {
+				return
+			}
+			errs[i] = fmt.Errorf("adapter %s: %w", acc.Name(), err)
+			b.log.Error("adapter has failed and stays down", "adapter", acc.Name(), "err", err)
+			b.Trouble(ctx, "adapter "+acc.Name(), fmt.Sprintf("The adapter %s is down: %v", acc.Name(), err))
+		})
+	}
+	counted.Wait()
+	stop()
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// receive runs one adapter. Its end without a reason is a fault too: nobody
+// would be listening.
+func (b *Bus) receive(ctx context.Context, acc *account) error {
+	err := acc.Run(ctx, func(ctx context.Context, batch []core.Inbound) error {
+		return b.accept(ctx, acc, batch)
+	})
+	if err == nil {
+		err = errors.New("stopped by itself")
+	}
+	if ctx.Err() == nil {
+		acc.mu.Lock()
+		acc.dead = err
+		acc.mu.Unlock()
+	}
+	return err
+}
+
+// Drain waits until everything queued for the platforms is shown and stored,
+// or ctx ends. What is left stays in the ledger.
+func (b *Bus) Drain(ctx context.Context) {
+	for {
+		b.mu.Lock()
+		idle := b.idle
+		b.mu.Unlock()
+		select {
+		case <-idle:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Close ends the outbox and waits for its workers.
+func (b *Bus) Close() {
+	b.hangUp(core.ErrStopping)
+	b.workers.Wait()
+}

@@ -1,0 +1,346 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"bellhop/core"
+)
+
+const (
+	// maxTries is when a row becomes a dead letter: with the backoff below,
+	// after about two hours of failing. Waits that the platform asked for do
+	// not count.
+	maxTries = 30
+	backoff0 = time.Second
+	backoffN = 5 * time.Minute
+)
+
+// work tries the first job of the queue once.
+func (w *worker) work(ctx context.Context) {
+	j := &w.queue[0]
+	var err error
+	if j.open != nil {
+		err = w.open(ctx, j)
+	} else {
+		err = w.row(ctx, j)
+	}
+	if err == nil {
+		w.pop()
+		return
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	var moved *core.Moved
+	if errors.As(err, &moved) {
+		w.moved(ctx, moved)
+		return
+	}
+	if w.heed(err) {
+		return
+	}
+	j.tries++
+	w.b.log.Warn("not delivered yet", "place", w.place, "try", j.tries, "err", err)
+	switch {
+	case j.open != nil:
+		// The open is a courtesy: the final sends itself if it must. One that may
+		// be shown stays unknown and is resolved by the final.
+		if errors.Is(err, core.ErrRefused) || j.tries >= 3 {
+			w.giveUpOpen(j)
+			return
+		}
+	case errors.Is(err, core.ErrRefused) || j.tries >= maxTries:
+		w.bury(ctx, *j.row, err)
+		return
+	}
+	w.until = time.Now().Add(backoff(j.tries))
+}
+
+func backoff(try int) time.Duration {
+	d := backoffN
+	if try < 10 {
+		d = min(backoff0<<(try-1), backoffN)
+	}
+	return d/2 + rand.N(d/2+1)
+}
+
+// heed obeys a platform's Retry-After and an adapter's end, and reports
+// whether err was one of these.
+func (w *worker) heed(err error) bool {
+	var wait *core.RetryAfter
+	switch {
+	case errors.As(err, &wait):
+		until := time.Now().Add(wait.After)
+		w.until = until
+		if wait.Global {
+			w.acc.mu.Lock()
+			w.acc.until = until
+			w.acc.mu.Unlock()
+		}
+	case errors.Is(err, core.ErrFatal):
+		w.acc.mu.Lock()
+		w.acc.dead = err
+		w.acc.mu.Unlock()
+	default:
+		return false
+	}
+	return true
+}
+
+func (w *worker) pop() {
+	w.queue = w.queue[1:]
+	w.done()
+}
+
+// open sends a run's status line, once.
+func (w *worker) open(ctx context.Context, j *job) error {
+	p := w.posts[j.open.run.Post]
+	if p == nil || !p.opening {
+		return nil
+	}
+	f := &w.acc.features
+	if f.Once != core.OnceEdit && w.settling(p.run.Post) {
+		p.answer(nil) // the final is here: it needs no status line before it
+		return nil
+	}
+	o := core.Outbound{Key: string(p.run.Post) + "/0", Kind: core.OutOpen, Place: w.b.current(w.place), ReplyTo: p.run.Reply.To,
+		Speaker: p.speaker, Text: j.open.status, After: p.run.Reply.After, Known: w.known(ctx)}
+	r, err := w.send(ctx, o, &j.unsure)
+	if err != nil {
+		return err
+	}
+	p.open, p.storeAt = &r, time.Now().Add(storeOpenAfter)
+	p.answer(p.open)
+	return nil
+}
+
+func (w *worker) giveUpOpen(j *job) {
+	if p := w.posts[j.open.run.Post]; p != nil {
+		p.run.Resumed = p.run.Resumed || j.unsure
+		p.answer(nil)
+	}
+	w.pop()
+}
+
+// send sends a new piece, resolving first whether an earlier try has.
+func (w *worker) send(ctx context.Context, o core.Outbound, unsure *bool) (core.Receipt, error) {
+	f := &w.acc.features
+	if *unsure && f.Resolve != nil && f.Once != core.OnceKey {
+		r, err := f.Resolve(ctx, o)
+		if !errors.Is(err, core.ErrNotSent) {
+			return r, err
+		}
+		*unsure = false
+	}
+	r, err := w.acc.Send(ctx, o)
+	if err != nil && !certain(err) {
+		*unsure = true
+	}
+	return r, err
+}
+
+// certain reports whether the error says that nothing was shown.
+func certain(err error) bool {
+	var wait *core.RetryAfter
+	var moved *core.Moved
+	return errors.Is(err, core.ErrNotSent) || errors.Is(err, core.ErrRefused) || errors.Is(err, core.ErrFatal) ||
+		errors.Is(err, core.ErrGone) || errors.As(err, &wait) || errors.As(err, &moved)
+}
+
+// known tells a probe which platform ids are other messages of the place.
+func (w *worker) known(ctx context.Context) func(string) bool {
+	return func(id string) bool { return w.b.o.Store.Known(ctx, w.place, id) }
+}
+
+// storeOpen makes the open's receipt durable on its own.
+func (w *worker) storeOpen(ctx context.Context, p *live) {
+	err := w.b.o.Store.Opened(ctx, p.run, *p.open)
+	switch {
+	case err == nil:
+		p.stored = true
+	case errors.Is(err, core.ErrRunOver), errors.Is(err, core.ErrStale):
+		p.storeAt = time.Now().Add(time.Hour) // the run's own end will see to it
+	default:
+		w.b.troubled(ctx, err)
+		p.storeAt = time.Now().Add(time.Second)
+	}
+}
+
+// update shows the latest preview in an open post.
+func (w *worker) update(ctx context.Context, p *live) {
+	f := &w.acc.features
+	if f.Preview != nil {
+		w.preview = time.Now().Add(f.Preview(w.place, p.run.Reply.Direct))
+	}
+	w.b.mu.Lock()
+	d := w.b.drafts[p.run.Post]
+	d.told = false
+	text := d.want
+	w.b.mu.Unlock()
+	pieces := f.Split(text)
+	if len(pieces) == 0 {
+		return
+	}
+	_, err := w.acc.Send(ctx, core.Outbound{Key: string(p.run.Post) + "/0", Kind: core.OutUpdate, Place: w.b.current(w.place),
+		Edit: p.open.ID, Speaker: p.speaker, Text: pieces[0]})
+	if err != nil {
+		w.b.log.Debug("preview failed", "post", p.run.Post, "err", err)
+		if !w.heed(err) {
+			w.preview = time.Now().Add(5 * time.Second)
+		}
+		return
+	}
+	w.b.mu.Lock()
+	d.shown = text
+	w.b.mu.Unlock()
+}
+
+// row shows one chunk of an outcome and stores its receipt.
+func (w *worker) row(ctx context.Context, j *job) error {
+	row := j.row
+	f := &w.acc.features
+	p := w.posts[row.Post]
+	o := core.Outbound{Key: fmt.Sprintf("%s/%d", row.Post, row.Chunk), Kind: core.OutFinal, Place: w.b.current(w.place),
+		ReplyTo: row.ReplyTo, Edit: row.Edit, Speaker: row.Speaker, Text: row.Text, Answers: row.Answers, Last: row.Last,
+		After: row.After, Known: w.known(ctx)}
+	if p != nil && row.Chunk == 0 && row.Edit == "" {
+		if p.open != nil {
+			if !p.stored {
+				if err := w.b.o.Store.RowOpened(ctx, *row, *p.open); err != nil {
+					return w.unstored(ctx, err)
+				}
+				p.stored = true
+			}
+			o.Edit, row.Edit = p.open.ID, p.open.ID
+		} else {
+			j.unsure = j.unsure || p.run.Resumed // its open may be shown
+		}
+	}
+	if f.Once == core.OnceNone && j.unsure {
+		o.Text = "_(This may have been shown before a restart.)_\n\n" + o.Text
+		j.unsure = false
+	}
+	r, err := w.final(ctx, j, o)
+	if errors.Is(err, core.ErrGone) && row.Edit != "" { // somebody deleted the open
+		row.Edit, j.unsure = "", false
+		if p != nil {
+			p.open, p.opening = nil, false
+		}
+		return w.again(err)
+	}
+	if err != nil {
+		return err
+	}
+	if r.Time.IsZero() {
+		r.Time = time.Now().UTC().Truncate(time.Millisecond)
+	}
+	if err := w.b.o.Store.Delivered(ctx, *row, r); err != nil {
+		row.Edit = r.ID // shown already: the next try edits it, which changes nothing
+		return w.unstored(ctx, err)
+	}
+	w.settleAfter(row, r)
+	if row.Last {
+		w.forget(row.Post)
+		w.answered(ctx, row.Answers)
+	}
+	return nil
+}
+
+// settleAfter lets the later chunks of the post know where the one before is:
+// a lost send lies after it.
+func (w *worker) settleAfter(row *core.Row, r core.Receipt) {
+	for i := range w.queue {
+		if next := w.queue[i].row; next != nil && next.Post == row.Post && next.Chunk > row.Chunk {
+			next.After = r.ID
+		}
+	}
+}
+
+// final shows a row's text. Where a send is not idempotent, the text is only
+// ever sent as an edit: a piece is opened first and its receipt stored.
+func (w *worker) final(ctx context.Context, j *job, o core.Outbound) (core.Receipt, error) {
+	f := &w.acc.features
+	if o.Edit != "" {
+		return w.acc.Send(ctx, o)
+	}
+	if f.Once != core.OnceEdit {
+		return w.send(ctx, o, &j.unsure)
+	}
+	open := o
+	open.Kind, open.Text = core.OutOpen, openText
+	if j.unsure { // what is shown may be the open or the text itself
+		r, err := f.Resolve(ctx, o)
+		if !errors.Is(err, core.ErrNotSent) {
+			return r, err
+		}
+		j.unsure = false
+	}
+	r, err := w.acc.Send(ctx, open)
+	if err != nil {
+		j.unsure = j.unsure || !certain(err)
+		return r, err
+	}
+	if err := w.b.o.Store.RowOpened(ctx, *j.row, r); err != nil {
+		j.row.Edit = r.ID
+		return r, w.unstored(ctx, err)
+	}
+	j.row.Edit, o.Edit = r.ID, r.ID
+	return w.acc.Send(ctx, o)
+}
+
+// openText is the status line of a piece whose text follows at once.
+const openText = "…"
+
+// again asks for another try soon.
+func (w *worker) again(err error) error {
+	return &core.RetryAfter{Err: err}
+}
+
+// unstored is a ledger that cannot take a receipt now; the row waits for it.
+func (w *worker) unstored(ctx context.Context, err error) error {
+	w.b.troubled(ctx, err)
+	return &core.RetryAfter{After: time.Second, Err: err}
+}
+
+// moved follows a channel to its new id.
+func (w *worker) moved(ctx context.Context, m *core.Moved) {
+	move := core.Moving{Adapter: w.place.Adapter, Old: w.place.Channel, New: m.To}
+	if err := w.b.o.Store.Moved(ctx, move); err != nil {
+		w.b.troubled(ctx, err)
+		w.until = time.Now().Add(time.Second)
+		return
+	}
+	w.b.alias(move)
+}
+
+// bury makes a dead letter of a post that cannot be delivered, and tells the
+// owner.
+func (w *worker) bury(ctx context.Context, row core.Row, why error) {
+	w.b.log.Error("dead letter", "post", row.Post, "place", w.place, "err", why)
+	owner := w.b.o.Owner
+	var tell []string
+	if owner != row.Place {
+		tell = w.b.Split(owner, fmt.Sprintf("⚠ I could not deliver %s to %s and gave up: %v. `bellhop trace %s` shows it.", row.Post, row.Place, why, row.Post))
+	}
+	rows, err := w.b.o.Store.Bury(ctx, row, why.Error(), owner, tell)
+	if err != nil {
+		w.b.troubled(ctx, err)
+		w.until = time.Now().Add(time.Second)
+		return
+	}
+	w.queue = slices.DeleteFunc(w.queue, func(j job) bool {
+		dead := j.row != nil && j.row.Post == row.Post
+		if dead {
+			w.done()
+		}
+		return dead
+	})
+	w.forget(row.Post)
+	w.answered(ctx, row.Answers)
+	w.b.Deliver(rows)
+}

@@ -1,0 +1,211 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"bellhop/core"
+)
+
+// keepKeys is how long dedupe keys are kept. Source: platforms redeliver for
+// minutes (Slack) up to a day (Telegram); days are cheap.
+const keepKeys = 7 * 24 * time.Hour
+
+// refuseEvery is how often one stranger hears a refusal.
+const refuseEvery = time.Hour
+
+// accept is the adapters' sink.
+func (b *Bus) accept(ctx context.Context, acc *account, batch []core.Inbound) error {
+	if len(batch) == 0 {
+		return nil
+	}
+	arrived := time.Now()
+	entries := make([]core.Entry, len(batch))
+	for i, in := range batch {
+		entries[i] = b.entry(acc, in)
+	}
+	done, err := b.o.Store.Accept(ctx, core.Batch{Entries: entries, Bots: b.handles, Commands: b.o.Commands, Split: b.Split, Shown: b.Shown})
+	if err != nil {
+		b.troubled(ctx, err)
+		return fmt.Errorf("accept %d events of %s: %w", len(batch), acc.Name(), err)
+	}
+	b.recovered()
+	for _, m := range done.Moved {
+		b.alias(m)
+	}
+	b.mail.Apply(done)
+	b.Deliver(done.Rows)
+	for i, fate := range done.Fates {
+		b.log.Debug("event", "place", batch[i].Place, "key", batch[i].Key, "fate", fate)
+		switch fate {
+		case core.FateStored:
+			b.expect(acc, batch[i], arrived)
+		case core.FateWithdrawn:
+			b.tell(b.canonical(batch[i].Place), answeredJob{batch[i].MessageID})
+		}
+	}
+	b.prune(ctx)
+	return nil
+}
+
+// entry decides what can be decided of an event without the ledger.
+func (b *Bus) entry(acc *account, in core.Inbound) core.Entry {
+	in.Text = strings.ToValidUTF8(in.Text, "�")
+	e := core.Entry{In: in, Role: b.o.Access.Role(in.From), Agent: b.o.Agent, Mode: acc.features.Reply}
+	for _, bind := range b.o.Bindings {
+		if !bind.Matches(in.Place) {
+			continue
+		}
+		if bind.Agent != "" {
+			e.Agent = bind.Agent
+		}
+		if bind.Reply != "" {
+			e.Mode = bind.Reply
+		}
+		break
+	}
+	if in.Kind != core.InMessage {
+		return e
+	}
+	if e.Role < core.Member {
+		if in.Direct && !in.From.Bot && in.From.ID != "" && b.once("refuse "+string(in.From.ID), refuseEvery) {
+			e.Refusal = fmt.Sprintf("I do not know you. My owner can let you in by adding `%s` to the owners or members under [access] in my configuration.", in.From.ID)
+		}
+		return e
+	}
+	e.Command, e.Args = b.command(in)
+	return e
+}
+
+// command finds the command that a text is: its first word, whole, in any
+// case, after "/" where the platform says that it is addressed to us, or after
+// "!" where slash commands cannot be typed.
+func (b *Bus) command(in core.Inbound) (*core.Command, string) {
+	text := strings.TrimSpace(in.Text)
+	if len(text) < 2 || !(text[0] == '/' && (in.Command || in.Direct || in.Mentioned) || text[0] == '!' && (in.Direct || in.Mentioned)) {
+		return nil, ""
+	}
+	word, args := text[1:], ""
+	if i := strings.IndexAny(word, " \t\r\n"); i >= 0 {
+		word, args = word[:i], strings.TrimSpace(word[i:])
+	}
+	for i := range b.o.Commands {
+		if strings.EqualFold(word, b.o.Commands[i].Name) {
+			return &b.o.Commands[i], args
+		}
+	}
+	return nil, ""
+}
+
+// once reports whether the thing may be said now: not within the time before.
+func (b *Bus) once(what string, every time.Duration) bool {
+	now := time.Now()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if t, ok := b.told[what]; ok && now.Sub(t) < every {
+		return false
+	}
+	if len(b.told) > 10_000 { // a flood of strangers must not cost memory
+		clear(b.told)
+	}
+	b.told[what] = now
+	return true
+}
+
+func (b *Bus) alias(m core.Moving) {
+	b.mu.Lock()
+	b.aliases[channel{m.Adapter, m.Old}] = m.New
+	b.mu.Unlock()
+}
+
+// current is the place under the channel id that the platform knows today.
+func (b *Bus) current(p core.Place) core.Place {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if id, ok := b.aliases[channel{p.Adapter, p.Channel}]; ok {
+		p.Channel = id
+	}
+	return p
+}
+
+// canonical is the place under the first channel id that it had, as the ledger
+// knows it.
+func (b *Bus) canonical(p core.Place) core.Place {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for old, id := range b.aliases {
+		if old.adapter == p.Adapter && id == p.Channel {
+			p.Channel = old.id
+		}
+	}
+	return p
+}
+
+// prune forgets old dedupe keys, a bounded number at a time, at most once an
+// hour.
+func (b *Bus) prune(ctx context.Context) {
+	now := time.Now()
+	b.mu.Lock()
+	due := now.Sub(b.pruned) >= time.Hour
+	first := b.pruned.IsZero()
+	if due {
+		b.pruned = now
+	}
+	b.mu.Unlock()
+	if !due || first {
+		return
+	}
+	more, err := b.o.Store.Prune(ctx, now.Add(-keepKeys))
+	if err != nil {
+		b.log.Warn("old dedupe keys stay", "err", err)
+	}
+	if more {
+		b.mu.Lock()
+		b.pruned = now.Add(-time.Hour)
+		b.mu.Unlock()
+	}
+}
+
+// Trouble tells the owner of something that needs them, once until the same
+// thing has been well again (recovered) or an hour has passed. It does not use
+// the ledger, which may be the trouble.
+func (b *Bus) Trouble(ctx context.Context, what, text string) {
+	if b.o.Owner.IsZero() || !b.once("trouble "+what, time.Hour) {
+		return
+	}
+	acc := b.accounts[b.o.Owner.Adapter]
+	if acc == nil || !b.Up(b.o.Owner.Adapter) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	for i, piece := range b.Split(b.o.Owner, "⚠ "+text) {
+		_, err := acc.Send(ctx, core.Outbound{Key: fmt.Sprintf("trouble/%d/%d", time.Now().UnixNano(), i),
+			Kind: core.OutFinal, Place: b.current(b.o.Owner), Text: piece, Last: true})
+		if err != nil {
+			b.log.Warn("the owner could not be told", "what", what, "err", err)
+			return
+		}
+	}
+}
+
+const storeTrouble = "store"
+
+// troubled tells of a ledger that cannot write.
+func (b *Bus) troubled(ctx context.Context, err error) {
+	if errors.Is(err, context.Canceled) {
+		return
+	}
+	b.log.Error("the store refuses to write", "err", err)
+	b.Trouble(ctx, storeTrouble, fmt.Sprintf("I cannot store messages: %v. I take no new ones until this is solved; nothing is lost, the platforms keep them for me.", err))
+}
+
+// recovered: the ledger writes again, so the next failure is news.
+func (b *Bus) recovered() {
+	b.mu.Lock()
+	delete(b.told, "trouble "+storeTrouble)
+	b.mu.Unlock()
+}

@@ -1,0 +1,181 @@
+package bus
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"bellhop/core"
+)
+
+// The outbox as the run loop and the ledger's other users see it. None of
+// these methods waits for a platform, except Receipt.
+
+// Open begins the run's post: a short status line, to be replaced. It is
+// ignored when the post's final has been queued already.
+func (b *Bus) Open(run core.Run, speaker core.Speaker, status string) {
+	b.mu.Lock()
+	late := slices.Contains(b.settled[:], run.Post)
+	if !late && b.drafts[run.Post] == nil {
+		b.drafts[run.Post] = &draft{}
+	}
+	b.mu.Unlock()
+	if late {
+		return
+	}
+	b.tell(run.Reply.Place, openJob{run: run, speaker: speaker, status: status})
+}
+
+// draft is a run's growing text: what its post shall show, and what it shows.
+type draft struct {
+	want, shown string
+	told        bool // the worker knows that want has changed
+}
+
+// Update shows a preview in the run's post; the latest wins. It costs next to
+// nothing, so that it can be called for every piece of a reply.
+func (b *Bus) Update(run core.Run, text string) {
+	b.mu.Lock()
+	d := b.drafts[run.Post]
+	news := d != nil && !d.told
+	if d != nil {
+		d.want, d.told = text, true
+	}
+	b.mu.Unlock()
+	if news {
+		b.tell(run.Reply.Place, updateJob{})
+	}
+}
+
+// news reports whether the post's draft has changed since it was shown.
+func (b *Bus) news(post core.ID) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d := b.drafts[post]
+	return d != nil && d.told
+}
+
+// Receipt waits, at most briefly, until the sending of the run's open has
+// ended one way or the other, and returns its receipt if it is not stored yet,
+// for Settle to store: that saves a commit and the wait for it.
+func (b *Bus) Receipt(ctx context.Context, run core.Run) *core.Receipt {
+	reply := make(chan *core.Receipt, 1)
+	b.tell(run.Reply.Place, receiptJob{run.Post, reply})
+	t := time.NewTimer(receiptWait)
+	defer t.Stop()
+	select {
+	case r := <-reply:
+		return r
+	case <-t.C:
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// receiptWait bounds what a settled answer waits for the open's receipt: a few
+// usual round trips to a platform.
+const receiptWait = 300 * time.Millisecond
+
+// Abandon forgets a post whose run ended without an outcome of its own: the
+// ledger's other transaction has settled it, or it begins again.
+func (b *Bus) Abandon(run core.Run) {
+	b.tell(run.Reply.Place, abandonJob{run.Post})
+}
+
+// Deliver queues rows that a transaction has stored, in their order.
+func (b *Bus) Deliver(rows []core.Row) {
+	for _, row := range rows {
+		b.mu.Lock()
+		if !slices.Contains(b.settled[:], row.Post) {
+			b.settled[b.next] = row.Post
+			b.next = (b.next + 1) % len(b.settled)
+		}
+		b.mu.Unlock()
+		b.tell(row.Place, rowJob{row})
+	}
+}
+
+// Kick lets a place try again at once: somebody has come to see it.
+func (b *Bus) Kick(p core.Place) { b.tell(p, kickJob{}) }
+
+// Shown is the text that an open post shows now, for "(stopped by …)".
+func (b *Bus) Shown(post core.ID) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if d := b.drafts[post]; d != nil {
+		return d.shown
+	}
+	return ""
+}
+
+// expect shows that a message has been read, if no answer comes soon.
+func (b *Bus) expect(acc *account, in core.Inbound, arrived time.Time) {
+	if acc.features.React != nil && in.MessageID != "" {
+		b.tell(b.canonical(in.Place), expectJob{in.MessageID, arrived})
+	}
+}
+
+// Jobs of a place's worker.
+type (
+	openJob struct {
+		run     core.Run
+		speaker core.Speaker
+		status  string
+	}
+	updateJob  struct{} // a draft has changed
+	receiptJob struct {
+		post  core.ID
+		reply chan<- *core.Receipt
+	}
+	abandonJob struct{ post core.ID }
+	rowJob     struct{ row core.Row }
+	kickJob    struct{}
+	expectJob  struct {
+		id      string
+		arrived time.Time
+	}
+	answeredJob struct{ id string }
+)
+
+// tell hands a job to the place's worker, starting it if it has nothing to do.
+func (b *Bus) tell(p core.Place, job any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch job.(type) {
+	case openJob, rowJob:
+		b.begun()
+	}
+	w := b.places[p]
+	if w == nil {
+		acc := b.accounts[p.Adapter]
+		if acc == nil || b.outbox.Err() != nil {
+			b.ended(job)
+			return
+		}
+		w = &worker{b: b, acc: acc, place: p, wake: make(chan struct{}, 1), posts: map[core.ID]*live{}}
+		b.places[p] = w
+		b.workers.Go(func() { w.loop(b.outbox) })
+	}
+	w.in = append(w.in, job)
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// begun and ended count the jobs that Drain waits for. The caller holds mu.
+func (b *Bus) begun() {
+	if b.busy == 0 {
+		b.idle = make(chan struct{})
+	}
+	b.busy++
+}
+
+func (b *Bus) ended(job any) {
+	switch job.(type) {
+	case openJob, rowJob:
+		if b.busy--; b.busy == 0 {
+			close(b.idle)
+		}
+	}
+}

@@ -1,0 +1,296 @@
+package bus
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"bellhop/core"
+)
+
+// worker shows everything at one place, in order. Its goroutine exists while
+// there is something to show and owns all fields but in, which the bus's mutex
+// guards.
+type worker struct {
+	b     *Bus
+	acc   *account
+	place core.Place
+	wake  chan struct{} // of capacity 1: in has grown
+	in    []any
+
+	queue   []job
+	posts   map[core.ID]*live
+	expects []expectation
+	until   time.Time // no call before then: the platform's word, or backoff
+	preview time.Time // no preview before then
+}
+
+// job is an open or a row, with its tries so far.
+type job struct {
+	open   *openJob
+	row    *core.Row
+	tries  int
+	unsure bool // an earlier try may have been shown
+}
+
+// live is a run's post from its open to its last receipt.
+type live struct {
+	run     core.Run
+	speaker core.Speaker
+	open    *core.Receipt
+	stored  bool      // the open's receipt is durable
+	storeAt time.Time // when it is stored on its own, if no Settle does it before
+	opening bool      // the open is still to be tried
+	typed   time.Time // when typing was shown last
+	since   time.Time
+	ask     []chan<- *core.Receipt
+}
+
+// expectation is a person's message that has no answer yet.
+type expectation struct {
+	id      string
+	due     time.Time
+	reacted bool
+}
+
+const (
+	// presence is how long a message may stay without an answer before the
+	// person sees that somebody is at work. Source: architecture, Pacing.
+	presence = 1500 * time.Millisecond
+	// typingEvery renews the typing sign before the platforms' 5 s (Telegram)
+	// run out.
+	typingEvery = 4 * time.Second
+	// storeOpenAfter lets a quick answer store the open's receipt along with
+	// itself.
+	storeOpenAfter = 100 * time.Millisecond
+	// ackEmoji marks a message that has been read.
+	ackEmoji = "👀"
+)
+
+func (w *worker) loop(ctx context.Context) {
+	for {
+		if !w.take() {
+			return
+		}
+		now := time.Now()
+		until, dead := w.acc.state()
+		if dead != nil || ctx.Err() != nil {
+			w.drop()
+			continue
+		}
+		if w.until.After(until) {
+			until = w.until
+		}
+		if until.After(now) {
+			w.sleep(ctx, until)
+			continue
+		}
+		if len(w.queue) > 0 {
+			w.work(ctx)
+			continue
+		}
+		if next := w.idle(ctx, now); next.After(now) {
+			w.sleep(ctx, next)
+		}
+	}
+}
+
+// take reads the jobs that have come in. It reports false, and the worker is
+// over, when there is nothing left to do or to wait for.
+func (w *worker) take() bool {
+	w.b.mu.Lock()
+	in := w.in
+	w.in = nil
+	if len(in) == 0 && len(w.queue) == 0 && len(w.posts) == 0 && len(w.expects) == 0 {
+		delete(w.b.places, w.place)
+		w.b.mu.Unlock()
+		return false
+	}
+	w.b.mu.Unlock()
+	for _, j := range in {
+		w.add(j)
+	}
+	return true
+}
+
+func (w *worker) add(in any) {
+	switch in := in.(type) {
+	case openJob:
+		if p := w.posts[in.run.Post]; p != nil { // the run begins again
+			p.run = in.run
+			w.done()
+			return
+		}
+		p := &live{run: in.run, speaker: in.speaker, open: in.run.Open, stored: in.run.Open != nil, opening: in.run.Open == nil, since: time.Now()}
+		w.posts[in.run.Post] = p
+		if !p.opening {
+			w.done()
+			return
+		}
+		w.queue = append(w.queue, job{open: &in, unsure: in.run.Resumed})
+	case rowJob:
+		w.queue = append(w.queue, job{row: &in.row, unsure: in.row.Unsure})
+	case receiptJob:
+		p := w.posts[in.post]
+		switch {
+		case p == nil || p.stored:
+			in.reply <- nil
+		case p.opening:
+			p.ask = append(p.ask, in.reply)
+		default:
+			in.reply <- p.open
+		}
+	case abandonJob:
+		if !w.settling(in.post) {
+			w.forget(in.post)
+		}
+	case kickJob:
+		w.until = time.Time{}
+	case expectJob:
+		w.expects = append(w.expects, expectation{id: in.id, due: in.arrived.Add(presence)})
+	case answeredJob:
+		w.expects = slices.DeleteFunc(w.expects, func(e expectation) bool { return e.id == in.id })
+	}
+}
+
+// settling reports whether the post's final waits in the queue.
+func (w *worker) settling(post core.ID) bool {
+	return slices.ContainsFunc(w.queue, func(j job) bool { return j.row != nil && j.row.Post == post })
+}
+
+// forget ends a post.
+func (w *worker) forget(post core.ID) {
+	if p := w.posts[post]; p != nil {
+		p.answer(nil)
+		delete(w.posts, post)
+	}
+	w.queue = slices.DeleteFunc(w.queue, func(j job) bool {
+		gone := j.open != nil && j.open.run.Post == post
+		if gone {
+			w.done()
+		}
+		return gone
+	})
+	w.b.mu.Lock()
+	delete(w.b.drafts, post)
+	w.b.mu.Unlock()
+}
+
+// answer tells those who wait for the open's receipt.
+func (p *live) answer(r *core.Receipt) {
+	p.opening = false
+	for _, c := range p.ask {
+		c <- r
+	}
+	p.ask = nil
+}
+
+// drop lets everything go: the adapter is finished, or the process ends. Rows
+// stay in the ledger for the next start.
+func (w *worker) drop() {
+	for id := range w.posts {
+		w.forget(id)
+	}
+	for range w.queue {
+		w.done()
+	}
+	w.queue, w.expects = nil, nil
+}
+
+// done counts a job as over.
+func (w *worker) done() {
+	w.b.mu.Lock()
+	w.b.ended(rowJob{})
+	w.b.mu.Unlock()
+}
+
+// sleep waits for new jobs, the time, or the end.
+func (w *worker) sleep(ctx context.Context, until time.Time) {
+	t := time.NewTimer(time.Until(until))
+	defer t.Stop()
+	select {
+	case <-w.wake:
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// idle does one thing that may wait for opens and finals (store an open's
+// receipt, a preview, a sign of presence) if it is due, and returns when the
+// next will be; a time that is not after now means: look again.
+func (w *worker) idle(ctx context.Context, now time.Time) time.Time {
+	next := now.Add(time.Hour)
+	due := func(t time.Time) bool {
+		if t.After(now) {
+			if t.Before(next) {
+				next = t
+			}
+			return false
+		}
+		return true
+	}
+	for _, p := range w.posts {
+		if p.open != nil && !p.stored && due(p.storeAt) {
+			w.storeOpen(ctx, p)
+			return now
+		}
+		if p.stored && w.acc.features.Edits && w.b.news(p.run.Post) && due(w.preview) {
+			w.update(ctx, p)
+			return now
+		}
+		if w.acc.features.Typing != nil && due(later(p.since.Add(presence), p.typed.Add(typingEvery))) {
+			p.typed = now
+			w.brief(ctx, func(ctx context.Context) error { return w.acc.features.Typing(ctx, w.b.current(w.place)) })
+			return now
+		}
+	}
+	for i := range w.expects {
+		e := &w.expects[i]
+		if !e.reacted && due(e.due) {
+			e.reacted = true
+			w.react(ctx, e.id, ackEmoji)
+			return now
+		}
+	}
+	return next
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// answered ends the expectations of messages that have their outcome, and
+// takes their marks away.
+func (w *worker) answered(ctx context.Context, ids []string) {
+	var marked []string
+	w.expects = slices.DeleteFunc(w.expects, func(e expectation) bool {
+		if !slices.Contains(ids, e.id) {
+			return false
+		}
+		if e.reacted {
+			marked = append(marked, e.id)
+		}
+		return true
+	})
+	for _, id := range marked {
+		w.react(ctx, id, "")
+	}
+}
+
+func (w *worker) react(ctx context.Context, id, emoji string) {
+	w.brief(ctx, func(ctx context.Context) error { return w.acc.features.React(ctx, w.b.current(w.place), id, emoji) })
+}
+
+// brief makes a call whose failure matters to nobody and must not hold up an
+// answer.
+func (w *worker) brief(ctx context.Context, f func(context.Context) error) {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	if err := f(ctx); err != nil {
+		w.b.log.Debug("sign of presence failed", "place", w.place, "err", err)
+		w.heed(err)
+	}
+}

@@ -1,0 +1,90 @@
+package mailbox
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"bellhop/core"
+)
+
+// Commands are the ones about a thread's work: /new, /stop and /retry. What
+// they change, they change in the transaction that accepts them.
+func Commands() []core.Command {
+	return []core.Command{
+		{Name: "new", Help: "start over: a fresh conversation here", Role: core.Member, Run: fresh},
+		{Name: "stop", Help: "stop what I am doing here", Role: core.Member, Run: stop},
+		{Name: "retry", Help: "try again what failed or was stopped last", Role: core.Member, Run: retry},
+	}
+}
+
+func fresh(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
+	if inv.Thread.ID != "" {
+		if _, _, err := inv.Desk.Cancel(inv.Thread.ID, "", name(inv.From)); err != nil {
+			return core.CommandReply{}, err
+		}
+		if err := inv.Desk.Archive(inv.Thread.ID); err != nil {
+			return core.CommandReply{}, err
+		}
+	}
+	return core.CommandReply{Text: "A fresh start. What I have read here before is out of my mind."}, nil
+}
+
+func stop(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
+	if inv.Thread.ID == "" {
+		return core.CommandReply{Text: "There is nothing to stop here."}, nil
+	}
+	runs, items, err := inv.Desk.Cancel(inv.Thread.ID, "", name(inv.From))
+	switch {
+	case err != nil:
+		return core.CommandReply{}, err
+	case runs+items == 0:
+		return core.CommandReply{Text: "There is nothing to stop here."}, nil
+	case items > 0:
+		return core.CommandReply{Text: fmt.Sprintf("Stopped, and dropped %s that waited. /retry takes it up again.", plural(items, "message"))}, nil
+	}
+	return core.CommandReply{Text: "Stopped. /retry takes it up again."}, nil
+}
+
+func retry(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
+	if inv.Thread.ID == "" {
+		return core.CommandReply{Text: "There is nothing to retry here."}, nil
+	}
+	msg, ok, err := inv.Desk.Retry(inv.Thread.ID)
+	switch {
+	case err != nil:
+		return core.CommandReply{}, err
+	case !ok:
+		return core.CommandReply{Text: "There is nothing to retry here: nothing has failed or was stopped lately."}, nil
+	}
+	return core.CommandReply{Text: "Trying again: " + excerpt(msg.Text())}, nil
+}
+
+// name is who stopped it, as shown to others.
+func name(p core.Person) string {
+	if n := strings.Join(strings.Fields(p.Name), " "); n != "" {
+		return n
+	}
+	return string(p.ID)
+}
+
+// excerpt is the first 50 characters of a text, on one line, as code so that
+// nothing in it is rendered.
+func excerpt(text string) string {
+	text = strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "`", "'")
+	if text == "" {
+		return "your last message."
+	}
+	r := []rune(text)
+	if len(r) > 50 {
+		text = string(r[:50]) + "…"
+	}
+	return "`" + text + "`"
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

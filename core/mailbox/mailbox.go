@@ -1,0 +1,365 @@
+// Package mailbox is the actor system: every bot has a mailbox and one loop
+// that drains it. The loop takes a slot, picks the oldest item that can run
+// and everything else that waits in its thread, and starts a run.
+//
+// It imports core alone. Goroutines: one loop per bot and one per run; Run
+// starts them and returns when all have ended.
+package mailbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"bellhop/core"
+)
+
+// Runner executes one run, from preparation to its settled outcome.
+type Runner interface {
+	// Run reads the items' messages, works, and settles. It returns nil when the
+	// run is settled; core.ErrRunOver when nothing was left to do, because the
+	// ledger had ended the items or the run; core.ErrStopping, with the ID of a
+	// stored run that the next start resumes (or ""), when ctx ended with that
+	// cause.
+	Run(ctx context.Context, bot core.Bot, items []core.Item) (core.ID, error)
+	// Wait tells the person whose message waits for a free slot.
+	Wait(ctx context.Context, bot core.Bot, items []core.Item)
+}
+
+// Store is the part of the ledger that the mailboxes use.
+type Store interface {
+	Waiting(ctx context.Context, bot string, thread core.ID) ([]core.Item, error)
+	StopClean(ctx context.Context, runs []core.ID) error
+}
+
+// Options of a System.
+type Options struct {
+	Store   Store
+	Runner  Runner
+	Bots    []core.Bot
+	MaxRuns int // most runs at once, of all bots
+	Log     *slog.Logger
+}
+
+// System is all mailboxes.
+type System struct {
+	o     Options
+	slots chan struct{} // one token per run in progress
+	boxes map[string]*box
+
+	mu      sync.Mutex // guards the fields below
+	runs    map[core.ID]context.CancelCauseFunc
+	stopped []core.ID // stored runs that the stop has cut
+}
+
+// slotWait is how long an item waits for a slot before its person is told.
+// Source: invariant 2.
+const slotWait = 3 * time.Second
+
+// New makes a System. Nothing runs yet.
+func New(o Options) *System {
+	s := &System{o: o, slots: make(chan struct{}, o.MaxRuns), boxes: map[string]*box{}, runs: map[core.ID]context.CancelCauseFunc{}}
+	for _, bot := range o.Bots {
+		s.boxes[bot.Handle] = &box{s: s, bot: bot, wake: make(chan struct{}, 1), threads: map[core.ID]*mail{}}
+	}
+	return s
+}
+
+// Load takes over the items that an earlier process has left.
+func (s *System) Load(items []core.Item) { s.add(items) }
+
+// Apply takes in what an Accept did: items that ended leave their queues, runs
+// that a person stopped are cancelled, new items wake their bots. It does not
+// wait.
+func (s *System) Apply(a core.Accepted) {
+	if len(a.Ended) > 0 {
+		for _, b := range s.boxes {
+			b.tell(func() { b.drop(a.Ended) })
+		}
+	}
+	s.mu.Lock()
+	for _, id := range a.Stopped {
+		if cancel := s.runs[id]; cancel != nil {
+			cancel(core.ErrRunOver)
+		}
+	}
+	s.mu.Unlock()
+	s.add(a.Items)
+}
+
+// Wake puts newly queued items into their mailboxes. It does not wait.
+func (s *System) Wake(items []core.Item) { s.add(items) }
+
+func (s *System) add(items []core.Item) {
+	for _, it := range items {
+		b := s.boxes[it.Bot]
+		if b == nil {
+			s.o.Log.Warn("an item waits for a bot that is not configured", "bot", it.Bot, "item", it.ID)
+			continue
+		}
+		b.tell(func() { b.add(it) })
+	}
+}
+
+// Run drains the mailboxes until pick ends; then it lets runs in progress
+// finish until work ends, and returns when all have. A run that work's end has
+// cut stays in the ledger and is marked, so that the next start resumes it
+// without counting a crash.
+func (s *System) Run(pick, work context.Context) error {
+	var wg sync.WaitGroup
+	for _, b := range s.boxes {
+		wg.Go(func() { b.loop(pick, work) })
+	}
+	wg.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.o.Store.StopClean(context.WithoutCancel(work), s.stopped)
+}
+
+// box is one bot's mailbox. Its loop's goroutine owns all fields below bot.
+type box struct {
+	s    *System
+	bot  core.Bot
+	wake chan struct{} // of capacity 1: calls has grown
+
+	mu    sync.Mutex // guards calls
+	calls []func()
+
+	threads map[core.ID]*mail
+	ready   []*mail // threads that can be picked, by their oldest item
+	running int
+	since   time.Time // when the loop began to wait for a slot
+	told    core.ID   // the item whose person was told of the wait
+}
+
+// mail is what waits for the bot in one thread.
+type mail struct {
+	thread core.ID
+	items  []core.Item // resumes first, then oldest first
+	busy   bool        // a run is in progress
+}
+
+// order is where the mail stands among the ready ones: resumes come first,
+// then the oldest item decides, so that a busy thread cannot starve a quiet
+// one.
+func (m *mail) order() uint64 {
+	if m.items[0].Kind == core.ResumeItem {
+		return 0
+	}
+	return m.items[0].ID.Seq()
+}
+
+// tell has the loop call f.
+func (b *box) tell(f func()) {
+	b.mu.Lock()
+	b.calls = append(b.calls, f)
+	b.mu.Unlock()
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (b *box) loop(pick, work context.Context) {
+	var runs sync.WaitGroup
+	defer runs.Wait()
+	workers := b.bot.Workers
+	if workers <= 0 {
+		workers = b.s.o.MaxRuns
+	}
+	patience := time.NewTimer(time.Hour)
+	defer patience.Stop()
+	for {
+		b.mu.Lock()
+		calls := b.calls
+		b.calls = nil
+		b.mu.Unlock()
+		for _, f := range calls {
+			f()
+		}
+		var slots chan<- struct{}
+		if len(b.ready) > 0 {
+			if b.since.IsZero() {
+				b.since = time.Now()
+			}
+			if b.running < workers {
+				slots = b.s.slots
+			}
+			patience.Reset(time.Until(b.since.Add(slotWait)))
+		} else {
+			b.since = time.Time{}
+		}
+		select {
+		case slots <- struct{}{}:
+			b.since = time.Time{}
+			b.start(work, &runs)
+		case <-b.wake:
+		case <-patience.C:
+			b.patience(work, &runs)
+		case <-pick.Done():
+			return
+		}
+	}
+}
+
+// start begins a run for the first of the ready threads. The caller has taken
+// a slot.
+func (b *box) start(work context.Context, runs *sync.WaitGroup) {
+	m := b.ready[0]
+	b.ready = b.ready[1:]
+	items := m.items
+	if items[0].Kind == core.ResumeItem {
+		items = items[:1]
+	}
+	m.items = slices.Clone(m.items[len(items):])
+	m.busy = true
+	b.running++
+	runs.Go(func() {
+		err := b.run(work, items)
+		<-b.s.slots
+		b.tell(func() { b.finished(work, m, err) })
+	})
+}
+
+// run executes one run and sees to it that nothing it does ends the process.
+func (b *box) run(work context.Context, items []core.Item) (err error) {
+	id := items[0].ID.As(core.KindRun)
+	if items[0].Kind == core.ResumeItem {
+		id = items[0].Run
+	}
+	ctx, cancel := context.WithCancelCause(work)
+	defer cancel(nil)
+	b.s.mu.Lock()
+	b.s.runs[id] = cancel
+	b.s.mu.Unlock()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+			b.s.o.Log.Error("run panicked", "run", id, "bot", b.bot.Handle, "panic", p, "stack", string(debug.Stack()))
+		}
+		b.s.mu.Lock()
+		delete(b.s.runs, id)
+		b.s.mu.Unlock()
+	}()
+	cut, err := b.s.o.Runner.Run(ctx, b.bot, items)
+	if cut != "" {
+		b.s.mu.Lock()
+		b.s.stopped = append(b.s.stopped, cut)
+		b.s.mu.Unlock()
+	}
+	return err
+}
+
+// finished takes a thread back after a run. When the ledger had ended the run
+// or its items meanwhile, the ledger says what waits now. Mail whose run could
+// not even settle stays in the ledger until the next start.
+func (b *box) finished(work context.Context, m *mail, err error) {
+	b.running--
+	m.busy = false
+	switch {
+	case err == nil, errors.Is(err, core.ErrStopping):
+	case errors.Is(err, core.ErrRunOver):
+		items, err := b.s.o.Store.Waiting(context.WithoutCancel(work), b.bot.Handle, m.thread)
+		if err != nil {
+			b.s.o.Log.Error("mailbox cannot be read", "bot", b.bot.Handle, "thread", m.thread, "err", err)
+			break
+		}
+		m.items = nil
+		for _, it := range items {
+			m.insert(it)
+		}
+	default:
+		b.s.o.Log.Error("run ended without an outcome", "bot", b.bot.Handle, "thread", m.thread, "err", err)
+	}
+	b.requeue(m)
+}
+
+// requeue makes the thread ready, in its place, if it has mail and no run.
+func (b *box) requeue(m *mail) {
+	b.ready = slices.DeleteFunc(b.ready, func(r *mail) bool { return r == m })
+	switch {
+	case m.busy:
+	case len(m.items) == 0:
+		delete(b.threads, m.thread)
+	default:
+		b.threads[m.thread] = m
+		i, _ := slices.BinarySearchFunc(b.ready, m.order(), func(r *mail, o uint64) int {
+			switch {
+			case r.order() < o:
+				return -1
+			case r.order() > o:
+				return 1
+			}
+			return 0
+		})
+		b.ready = slices.Insert(b.ready, i, m)
+	}
+}
+
+func (b *box) add(it core.Item) {
+	m := b.threads[it.Thread]
+	if m == nil {
+		m = &mail{thread: it.Thread}
+		b.threads[it.Thread] = m
+	}
+	first := len(m.items) == 0
+	m.insert(it)
+	if first || m.items[0].ID == it.ID {
+		b.requeue(m)
+	}
+}
+
+// insert keeps resumes first, then id order; an item that is there already
+// stays once.
+func (m *mail) insert(it core.Item) {
+	i, found := slices.BinarySearchFunc(m.items, it, func(a, b core.Item) int {
+		if (a.Kind == core.ResumeItem) != (b.Kind == core.ResumeItem) {
+			if a.Kind == core.ResumeItem {
+				return -1
+			}
+			return 1
+		}
+		switch x, y := a.ID.Seq(), b.ID.Seq(); {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+	if !found {
+		m.items = slices.Insert(m.items, i, it)
+	}
+}
+
+// drop takes items that have ended out of the queues.
+func (b *box) drop(ids []core.ID) {
+	for _, m := range b.threads {
+		n := len(m.items)
+		m.items = slices.DeleteFunc(m.items, func(it core.Item) bool { return slices.Contains(ids, it.ID) })
+		if len(m.items) != n {
+			b.requeue(m)
+		}
+	}
+}
+
+// patience tells the person at the head of the queue that their message waits
+// for a slot.
+func (b *box) patience(work context.Context, runs *sync.WaitGroup) {
+	b.since = time.Now()
+	if len(b.ready) == 0 {
+		return
+	}
+	items := b.ready[0].items
+	if items[0].Kind == core.ResumeItem || b.told == items[0].ID {
+		return
+	}
+	b.told = items[0].ID
+	items = slices.Clone(items)
+	runs.Go(func() { b.s.o.Runner.Wait(work, b.bot, items) })
+}

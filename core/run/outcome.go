@@ -1,0 +1,118 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"bellhop/core"
+	"bellhop/core/prompt"
+)
+
+// noText is the outcome of a run whose model says nothing: never silence.
+const noText = "(done, no text)"
+
+// answer settles the run with the model's last words.
+func (t *turn) answer(ctx context.Context, reply *reply) error {
+	text := strings.TrimSpace(t.unfinished() + reply.text.String())
+	if text == "" { // what it said on the way is better than nothing
+		for i := len(t.steps) - 1; i >= 0 && text == ""; i-- {
+			text = strings.TrimSpace(t.steps[i].Text())
+		}
+	}
+	shown := text
+	switch {
+	case text == "" && reply.finish == core.FinishFilter:
+		return t.fail(ctx, "The model's provider refused to answer this.", "content filter")
+	case text == "":
+		text, shown = noText, noText
+	case reply.finish == core.FinishLength:
+		shown += "\n\n(The answer is cut here: it is longer than the model can write at once.)"
+	}
+	return t.settle(ctx, core.Settlement{State: core.Done, Kind: core.AnswerPost, Text: shown, Answer: text})
+}
+
+// fail settles the run with an honest notice that names /retry.
+func (t *turn) fail(ctx context.Context, text, detail string) error {
+	t.log.Warn("run failed", "err", detail)
+	return t.settle(ctx, core.Settlement{State: core.Failed, Kind: core.ErrorPost, Text: "⚠ " + text + " /retry tries again.", Error: detail})
+}
+
+// limit settles a run that reached one of its own bounds: what it said so far
+// stays, and the notice follows.
+func (t *turn) limit(ctx context.Context, why string) error {
+	var said string
+	if n := len(t.steps); n > 0 {
+		said = strings.TrimSpace(t.steps[n-1].Text())
+	}
+	text := "⚠ " + why + " /retry tries again."
+	if said != "" {
+		text = said + "\n\n" + text
+	}
+	t.log.Warn("run reached a limit", "why", why)
+	return t.settle(ctx, core.Settlement{State: core.Failed, Kind: core.ErrorPost, Text: text, Answer: said, Error: why})
+}
+
+// settle stores the end and sets going what follows from it. Once the model
+// has answered, the run's time limit no longer counts.
+func (t *turn) settle(ctx context.Context, end core.Settlement) error {
+	if errors.Is(context.Cause(ctx), errRunTime) {
+		ctx = context.WithoutCancel(ctx)
+	}
+	end.Digest = prompt.Digest(t.steps)
+	end.Usage, end.Steps = t.run.Usage, len(t.steps)
+	end.Bots, end.MaxHops = t.o.Outbox.Handles(), t.o.MaxHops
+	end.Split, end.Speaker = t.o.Outbox.Split, t.speaker()
+	var done core.Settled
+	open := t.o.Outbox.Receipt(ctx, t.run)
+	err := t.store(ctx, func(ctx context.Context) (err error) {
+		done, err = t.o.Store.Settle(ctx, t.run, open, end)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	t.o.Outbox.Deliver(done.Rows)
+	if len(done.Items) > 0 {
+		t.o.Wake(done.Items)
+	}
+	t.log.Debug("run settled", "state", end.State, "steps", end.Steps, "in", end.Usage.Input, "out", end.Usage.Output)
+	return nil
+}
+
+// explain says what a person should know of a failed model call, and what the
+// log should.
+func explain(err error) (text, detail string) {
+	detail = err.Error()
+	fault, ok := errors.AsType[*core.ModelError](err)
+	if !ok {
+		if user, told := errors.AsType[*core.UserError](err); told {
+			return user.Text, detail
+		}
+		return "Something went wrong inside me, and I stopped working on this.", detail
+	}
+	tries := ""
+	if fault.Tries > 1 {
+		tries = fmt.Sprintf(" I tried %d times.", fault.Tries)
+	}
+	switch fault.Fault {
+	case core.FaultAuth:
+		return fmt.Sprintf("The model %s refuses my API key; my owner must check it.", fault.Model), detail
+	case core.FaultRate:
+		if fault.After > 0 {
+			return fmt.Sprintf("The model %s takes no more requests for another %s.%s", fault.Model, fault.After.Round(time.Second), tries), detail
+		}
+		return fmt.Sprintf("The model %s takes no more requests right now.%s", fault.Model, tries), detail
+	case core.FaultOverload:
+		return fmt.Sprintf("The model %s is overloaded or broken right now.%s", fault.Model, tries), detail
+	case core.FaultOverflow:
+		return fmt.Sprintf("This is more text than the model %s can take. /new starts a fresh conversation; a shorter message may help too.", fault.Model), detail
+	case core.FaultRequest:
+		return fmt.Sprintf("The model %s refuses the request; my owner finds the reason in the log.", fault.Model), detail
+	case core.FaultTruncated, core.FaultReply:
+		return fmt.Sprintf("The model %s broke off in the middle of its answer.%s", fault.Model, tries), detail
+	}
+	return fmt.Sprintf("I cannot reach the model %s.%s", fault.Model, tries), detail
+}

@@ -1,0 +1,319 @@
+// Package run executes one run of a bot: it prepares and unrolls the thread,
+// calls the model and its tools step by step, each step durable before the
+// next, and settles the outcome. A run can be resumed after every step.
+//
+// It imports core and core/prompt alone and starts no goroutine of its own.
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"bellhop/core"
+	"bellhop/core/prompt"
+)
+
+// Store is the part of the ledger that runs use.
+type Store interface {
+	Pick(ctx context.Context, items []core.Item, window int) (core.Run, core.Scene, error)
+	Begin(ctx context.Context, run core.Run) error
+	Step(ctx context.Context, run core.Run, step core.Step) error
+	Settle(ctx context.Context, run core.Run, open *core.Receipt, end core.Settlement) (core.Settled, error)
+	RunState(ctx context.Context, id core.ID) (core.State, error)
+}
+
+// Outbox is where runs show their posts. See package bus.
+type Outbox interface {
+	Open(run core.Run, speaker core.Speaker, status string)
+	Update(run core.Run, text string)
+	Receipt(ctx context.Context, run core.Run) *core.Receipt
+	Abandon(run core.Run)
+	Deliver(rows []core.Row)
+	Split(p core.Place, markdown string) []string
+	Features(adapter string) core.Features
+	Handles() []string
+	Trouble(ctx context.Context, what, text string)
+}
+
+// Toolbox is the tools that bots can use. See package tools.
+type Toolbox interface {
+	// Specs lists what the bot may use, by name.
+	Specs(bot core.Bot) []core.ToolSpec
+	// Find is a tool that the bot may use; the error is for the model to read.
+	Find(bot core.Bot, name string) (core.Tool, error)
+}
+
+// Options of a Runner.
+type Options struct {
+	Store  Store
+	Outbox Outbox
+	Bots   []core.Bot // the whole team, for the roster
+	Tools  Toolbox
+	// Repair makes a JSON object of a model's arguments, if there is one in
+	// them. Canonical is one form of arguments, for comparing. Cap bounds a
+	// tool's output. See package tools.
+	Repair    func(args string) (string, bool)
+	Canonical func(args string) string
+	Cap       func(text string, most int) string
+	// Provider finds the endpoint of a "provider/model", and the model's name
+	// there.
+	Provider func(model string) (core.Provider, string, error)
+	// Wake is told of items that a settled run has queued.
+	Wake    func([]core.Item)
+	MaxHops int
+	Zone    *time.Location // of the time that models are told
+	Log     *slog.Logger
+}
+
+// Runner executes runs. Any number may be in progress.
+type Runner struct{ o Options }
+
+// New makes a Runner.
+func New(o Options) *Runner { return &Runner{o} }
+
+// openStatus is what a run's post shows before there is text.
+const openStatus = "…"
+
+// errRunTime ends a run that has taken too long.
+var errRunTime = errors.New("run time is over")
+
+// Run implements mailbox.Runner.
+func (r *Runner) Run(ctx context.Context, bot core.Bot, items []core.Item) (core.ID, error) {
+	for {
+		t, err := r.pick(ctx, bot, items)
+		if err != nil {
+			return "", err
+		}
+		err = t.safely(ctx)
+		switch {
+		case errors.Is(err, core.ErrStale):
+			continue
+		case errors.Is(err, core.ErrRunOver):
+			r.abandon(ctx, t)
+			return "", err
+		case errors.Is(err, core.ErrStopping):
+			return t.run.ID, err
+		}
+		return "", err
+	}
+}
+
+// abandon forgets the post of a run that ended without settling, unless a
+// person stopped it: then Cancel has settled it, and its final is on the way.
+func (r *Runner) abandon(ctx context.Context, t *turn) {
+	if errors.Is(context.Cause(ctx), core.ErrRunOver) {
+		return
+	}
+	state, err := r.o.Store.RunState(context.WithoutCancel(ctx), t.run.ID)
+	if err == nil && state == "" {
+		r.o.Outbox.Abandon(t.run)
+	}
+}
+
+// Wait implements mailbox.Runner.
+func (r *Runner) Wait(ctx context.Context, bot core.Bot, items []core.Item) {
+	if t, err := r.pick(ctx, bot, items); err == nil {
+		r.o.Outbox.Open(t.run, t.speaker(), "Waiting for a free slot…")
+	}
+}
+
+// turn is one run in progress.
+type turn struct {
+	*Runner
+	log   *slog.Logger
+	bot   core.Bot
+	run   core.Run
+	view  prompt.View
+	steps []core.Step
+	// strikes counts tool calls whose arguments could not be read.
+	strikes int
+	folded  bool // the window was narrowed after an overflow
+}
+
+// pick reads the run and freezes what it reads of the thread: its window, its
+// tail, its reply address.
+func (r *Runner) pick(ctx context.Context, bot core.Bot, items []core.Item) (*turn, error) {
+	run, scene, err := r.o.Store.Pick(ctx, items, bot.History.Messages)
+	if err != nil {
+		return nil, err
+	}
+	t := &turn{Runner: r, bot: bot, run: run, steps: scene.Steps,
+		log: r.o.Log.With("run", run.ID, "bot", bot.Handle, "thread", run.Thread, "place", run.Reply.Place.String())}
+	team := make([]core.Bot, 0, len(r.o.Bots))
+	for _, b := range r.o.Bots {
+		if b.Handle != bot.Handle {
+			team = append(team, b)
+		}
+	}
+	t.view = prompt.View{Bot: bot, Team: team, Thread: scene.Thread, Messages: scene.Messages}
+	if n := len(scene.Messages); n > 0 {
+		t.view.Older = scene.Messages[0].N - 1
+		t.run.Upto = scene.Messages[n-1].ID
+	}
+	t.fold(bot.History)
+	if t.run.Tail == "" {
+		t.run.Tail = prompt.Tail(t.view, run.Triggers, time.Now(), r.o.Zone)
+	}
+	if f := r.o.Outbox.Features(run.Reply.Place.Adapter); !f.Replies || run.Reply.Direct {
+		t.run.Reply.To = ""
+	}
+	return t, nil
+}
+
+// fold moves the bot's window in the thread when its budget is passed. The new
+// cut is stored with the run.
+func (t *turn) fold(budget core.Budget) {
+	t.view.Bot.History = budget
+	var cut core.ID
+	t.view, cut = prompt.Fold(t.view)
+	if cut == "" {
+		cut = t.run.Cut
+	}
+	if cut == "" {
+		cut = t.view.Thread.Cuts[t.bot.Handle]
+	}
+	t.run.Cut = cut
+}
+
+func (t *turn) speaker() core.Speaker { return core.Speaker{Name: t.bot.DisplayName()} }
+
+// safely is the whole run; a panic in it ends it with one notice.
+func (t *turn) safely(ctx context.Context) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			t.log.Error("run panicked", "panic", p, "stack", string(debug.Stack()))
+			err = t.fail(ctx, "Something went wrong inside me, and I stopped working on this.", fmt.Sprintf("panic: %v", p))
+		}
+	}()
+	return t.work(ctx)
+}
+
+func (t *turn) work(ctx context.Context) error {
+	if t.run.Resumes > core.MaxResumes {
+		return t.fail(ctx, fmt.Sprintf("I crashed %d times while I worked on this, so I stopped trying.", t.run.Resumes), "crashed repeatedly")
+	}
+	if t.run.Resumed {
+		if err := t.store(ctx, func(ctx context.Context) error { return t.o.Store.Begin(ctx, t.run) }); err != nil {
+			return err
+		}
+	}
+	t.o.Outbox.Open(t.run, t.speaker(), openStatus)
+	limit, cancel := context.WithDeadlineCause(ctx, t.run.Created.Add(t.bot.RunTime), errRunTime)
+	defer cancel()
+	err := t.loop(limit)
+	switch {
+	case err == nil, errors.Is(err, core.ErrRunOver), errors.Is(err, core.ErrStale), errors.Is(err, core.ErrStopping):
+		return err
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case limit.Err() != nil:
+		return t.fail(ctx, fmt.Sprintf("I worked on this for %s, which is my limit, and stopped.", t.bot.RunTime), "run time is over")
+	}
+	text, detail := explain(err)
+	return t.fail(ctx, text, detail)
+}
+
+// loop calls the model until it answers. Errors of the model and of tools that
+// cannot go on come back; outcomes are settled.
+func (t *turn) loop(ctx context.Context) error {
+	provider, model, err := t.o.Provider(t.bot.Model)
+	if err != nil {
+		return err
+	}
+	if n := len(t.steps); n > 0 {
+		if err := t.finishTools(ctx, &t.steps[n-1]); err != nil {
+			return err
+		}
+	}
+	for {
+		if len(t.steps) >= t.bot.Steps {
+			return t.limit(ctx, fmt.Sprintf("I took %d steps on this, which is my limit, and stopped before I was done.", len(t.steps)))
+		}
+		call := core.Call{Model: model, System: prompt.System(t.bot, t.view.Team), Tools: t.o.Tools.Specs(t.bot), Params: t.bot.Params,
+			Messages: append(prompt.Unroll(t.view, t.run.Tail), prompt.Transcript(t.steps)...)}
+		reply, err := t.call(ctx, provider, call)
+		if fault, ok := errors.AsType[*core.ModelError](err); ok && fault.Fault == core.FaultOverflow && !t.folded && len(t.steps) == 0 {
+			t.folded = true
+			t.fold(core.Budget{Tokens: t.bot.History.Tokens / 4, Messages: max(2, t.bot.History.Messages/4)})
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		t.run.Usage = t.run.Usage.Add(reply.usage)
+		switch {
+		case len(reply.calls) > 0:
+			if over, err := t.step(ctx, reply); over || err != nil {
+				return err
+			}
+		case reply.finish == core.FinishLength && t.continuations() < maxContinuations:
+			if err := t.keep(ctx, core.Step{Run: t.run.ID, N: len(t.steps) + 1, Parts: reply.parts(), Finish: reply.finish, Usage: reply.usage}); err != nil {
+				return err
+			}
+		default:
+			return t.answer(ctx, reply)
+		}
+	}
+}
+
+// maxContinuations is how often a reply that hit the model's output limit is
+// continued.
+const maxContinuations = 3
+
+// continuations counts the steps at the end that were cut at the output limit.
+func (t *turn) continuations() int {
+	n := 0
+	for i := len(t.steps) - 1; i >= 0 && t.steps[i].Finish == core.FinishLength; i-- {
+		n++
+	}
+	return n
+}
+
+// unfinished is the text of those steps: the answer's beginning.
+func (t *turn) unfinished() string {
+	var s string
+	for _, st := range t.steps[len(t.steps)-t.continuations():] {
+		s += st.Text()
+	}
+	return s
+}
+
+// keep makes a step durable, new or again.
+func (t *turn) keep(ctx context.Context, st core.Step) error {
+	if st.Time.IsZero() {
+		st.Time = time.Now().UTC().Truncate(time.Millisecond)
+	}
+	if st.N > len(t.steps) {
+		t.steps = append(t.steps, st)
+	} else {
+		t.steps[st.N-1] = st
+	}
+	return t.store(ctx, func(ctx context.Context) error { return t.o.Store.Step(ctx, t.run, st) })
+}
+
+// store writes to the ledger, and again until it takes it: a full disk delays
+// a run and loses nothing. It gives up when the run is over or ctx ends.
+func (t *turn) store(ctx context.Context, write func(context.Context) error) error {
+	for wait := 250 * time.Millisecond; ; wait = min(2*wait, 10*time.Second) {
+		err := write(ctx)
+		switch {
+		case err == nil, errors.Is(err, core.ErrRunOver), errors.Is(err, core.ErrStale), errors.Is(err, core.ErrNotFound):
+			return err
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		}
+		t.log.Error("the store refuses to write; the run waits", "err", err)
+		t.o.Outbox.Trouble(ctx, "store", fmt.Sprintf("I cannot store what I have done: %v. I wait and go on when that is solved.", err))
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return context.Cause(ctx)
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"bellhop/core"
+)
+
+const (
+	// maxRepeats is how often a run may make the same call: the third stops it.
+	maxRepeats = 3
+	// maxStrikes is how many calls with unreadable arguments a run may make.
+	maxStrikes = 3
+)
+
+// step does what a reply's tool calls ask for and keeps it. over: the run has
+// been settled, because it goes in circles.
+func (t *turn) step(ctx context.Context, r *reply) (over bool, err error) {
+	st := core.Step{Run: t.run.ID, N: len(t.steps) + 1, Parts: r.parts(), Finish: r.finish, Usage: r.usage,
+		Time: time.Now().UTC().Truncate(time.Millisecond)}
+	seen := t.callIDs()
+	for i, c := range r.calls {
+		use := &core.ToolUse{CallID: c.ID, Name: c.Name, Args: c.Args, State: core.ToolPending}
+		if use.CallID == "" || seen[use.CallID] {
+			use.CallID = fmt.Sprintf("call_%d_%d", st.N, i+1)
+		}
+		seen[use.CallID] = true
+		if args, ok := t.o.Repair(c.Args); ok {
+			use.Args = args
+		} else {
+			t.strikes++
+			use.Args = "{}"
+			use.State, use.Output = core.ToolFailed, unreadable(c, r.finish)
+		}
+		st.Parts = append(st.Parts, core.Part{Kind: core.ToolPart, Tool: use})
+		if n := t.repeats(use, &st); n >= maxRepeats {
+			return true, t.limit(ctx, fmt.Sprintf("I was about to call `%s` with the same arguments for the %dth time, so I stopped: I was going in circles.", use.Name, n))
+		}
+	}
+	if t.strikes >= maxStrikes {
+		return true, t.limit(ctx, fmt.Sprintf("The model wrote %d tool calls that cannot be read, so I stopped.", t.strikes))
+	}
+	return false, t.finishTools(ctx, &st)
+}
+
+// unreadable is what the model is told of arguments that are not JSON.
+func unreadable(c core.ToolCall, finish core.Finish) string {
+	if finish == core.FinishLength {
+		return "The call was cut off at the output limit before its arguments were complete, so it was not run. Write shorter arguments, or split the work over several calls."
+	}
+	return fmt.Sprintf("The arguments of %s are not a JSON object, so it was not run. Write them again as one JSON object.", c.Name)
+}
+
+// callIDs are the IDs that the run's calls have used.
+func (t *turn) callIDs() map[string]bool {
+	seen := map[string]bool{}
+	for _, st := range t.steps {
+		for _, p := range st.Parts {
+			if p.Tool != nil {
+				seen[p.Tool.CallID] = true
+			}
+		}
+	}
+	return seen
+}
+
+// repeats counts how often the run has made this very call, this time
+// included.
+func (t *turn) repeats(use *core.ToolUse, now *core.Step) int {
+	n, args := 0, t.o.Canonical(use.Args)
+	count := func(st *core.Step) {
+		for _, p := range st.Parts {
+			if p.Tool != nil && p.Tool.Name == use.Name && t.o.Canonical(p.Tool.Args) == args {
+				n++
+			}
+		}
+	}
+	for i := range t.steps {
+		count(&t.steps[i])
+	}
+	count(now)
+	return n
+}
+
+// finishTools runs the step's calls that have no result yet, and keeps the
+// step. A call to a tool that changes something is on record before it starts,
+// so that a crash in it is noticed: it is then run again only if the tool is
+// idempotent, and otherwise the model is told that its outcome is unknown.
+func (t *turn) finishTools(ctx context.Context, st *core.Step) error {
+	fresh := st.N > len(t.steps)
+	work := fresh
+	for _, p := range st.Parts {
+		use := p.Tool
+		if use == nil || use.State != core.ToolPending && use.State != core.ToolRunning {
+			continue
+		}
+		work = true
+		tool, err := t.o.Tools.Find(t.bot, use.Name)
+		if err != nil {
+			use.State, use.Output = core.ToolFailed, err.Error()
+			continue
+		}
+		spec := tool.Spec()
+		again := spec.ReadOnly || spec.Idempotent
+		if use.State == core.ToolRunning && !again {
+			use.State = core.ToolUnknown
+			continue
+		}
+		use.State, use.Started = core.ToolRunning, time.Now().UTC().Truncate(time.Millisecond)
+		if !spec.ReadOnly {
+			if err := t.keep(ctx, *st); err != nil {
+				return err
+			}
+		}
+		t.status(st, use)
+		result, err := tool.Call(ctx, &core.Env{Bot: t.bot.Handle, Thread: t.run.Thread, Run: t.run.ID, Place: t.run.Reply.Place},
+			core.ToolCall{ID: use.CallID, Name: use.Name, Args: use.Args})
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil:
+			return fmt.Errorf("tool %s: %w", use.Name, err)
+		}
+		use.State, use.Output, use.Ended = core.ToolDone, t.o.Cap(result.Text, spec.MaxOutput), time.Now().UTC().Truncate(time.Millisecond)
+		if result.Failed {
+			use.State = core.ToolFailed
+		}
+	}
+	if !work {
+		return nil
+	}
+	return t.keep(ctx, *st)
+}
+
+// status shows which tool is at work, after what the model has said.
+func (t *turn) status(st *core.Step, use *core.ToolUse) {
+	text := st.Text()
+	if text != "" {
+		text += "\n\n"
+	}
+	t.o.Outbox.Update(t.run, text+"_using "+use.Name+"…_")
+}
