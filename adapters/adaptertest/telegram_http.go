@@ -61,18 +61,19 @@ func encode(v any) []byte {
 // fault is a Fault that waits for its calls.
 type fault struct {
 	Fault
-	method string // lower case; empty: any
-	left   int    // calls; negative: no end
-	hits   int
+	methods []string // lower case; empty: any
+	left    int      // calls; negative: no end
+	hits    int
 }
 
-// Fail makes the next n calls of the method (of any, if it is empty) go wrong;
-// n may be Always. Several faults apply one after the other. The function it
+// Fail makes the next n calls of a method go wrong; n may be Always. Several
+// methods are separated by spaces; none is any. Several faults apply one after
+// the other. The function it
 // returns counts the calls that went wrong so far.
-func (t *Telegram) Fail(method string, n int, f Fault) (hits func() int) {
+func (t *Telegram) Fail(methods string, n int, f Fault) (hits func() int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	ft := &fault{Fault: f, method: strings.ToLower(method), left: n}
+	ft := &fault{Fault: f, methods: strings.Fields(strings.ToLower(methods)), left: n}
 	t.faults = append(t.faults, ft)
 	return func() int {
 		t.mu.Lock()
@@ -103,7 +104,7 @@ func (t *Telegram) Heal() {
 // takeFault finds the fault that hits a call. Called with mu held.
 func (t *Telegram) takeFault(method string) Fault {
 	for i, f := range t.faults {
-		if f.method != "" && f.method != strings.ToLower(method) {
+		if len(f.methods) > 0 && !slices.Contains(f.methods, strings.ToLower(method)) {
 			continue
 		}
 		f.hits++

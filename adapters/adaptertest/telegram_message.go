@@ -1,6 +1,7 @@
 package adaptertest
 
 import (
+	"maps"
 	"regexp"
 	"strings"
 	"time"
@@ -107,9 +108,7 @@ func (t *Telegram) messageJSON(m *message, withReply bool) map[string]any {
 	if !m.edited.IsZero() {
 		j["edit_date"] = m.edited.Unix()
 	}
-	for k, v := range m.extra {
-		j[k] = v
-	}
+	maps.Copy(j, m.extra)
 	text, entities := "text", "entities"
 	if m.caption {
 		text, entities = "caption", "caption_entities"

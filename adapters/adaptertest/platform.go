@@ -1,0 +1,186 @@
+package adaptertest
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"bellhop/core"
+)
+
+// ErrUnsupported: the platform, or its fake, cannot do that. The subtest that
+// wanted it is skipped and shows the error.
+var ErrUnsupported = errors.New("unsupported")
+
+// Unsupported is an ErrUnsupported with a reason.
+func Unsupported(reason string) error { return fmt.Errorf("%w: %s", ErrUnsupported, reason) }
+
+// Account is a person or a program on the platform.
+type Account struct {
+	ID   string // the platform's own, immutable
+	Name string // as people see it
+}
+
+// Room is where people talk: an opaque name that only the Platform that made
+// it reads. A topic and the chat around it are two rooms.
+type Room string
+
+// RoomKind tells rooms apart.
+type RoomKind string
+
+// The kinds of room.
+const (
+	Direct      RoomKind = "direct"       // one person and us
+	DirectTopic RoomKind = "direct topic" // a topic in one
+	Group       RoomKind = "group"        // several people, no topics
+	Topic       RoomKind = "topic"        // a topic of a shared chat; each is another topic of the same chat
+	General     RoomKind = "general"      // the same shared chat outside its topics
+)
+
+// Saying is what somebody writes. An action that the platform lacks is refused
+// with ErrUnsupported.
+type Saying struct {
+	From    Account
+	Text    string
+	Mention []Account // mentioned before Text, in the platform's form
+	Command string    // a command before Text, in the platform's form: "help"
+	To      Account   // whom Command is addressed to; zero: nobody in particular
+	ReplyTo string    // message id in the same room
+	Quote   string    // the part of ReplyTo that is quoted
+	Forward Account   // Text is a forwarded message of theirs; zero: it is not
+	File    *SentFile // Text goes with it
+	Hidden  bool      // who writes does not show who they are
+	Signals int       // how often the platform signals the message; 0 is 1
+}
+
+// SentFile is a file that somebody sends.
+type SentFile struct {
+	Name    string
+	MIME    string
+	Content []byte
+}
+
+// Op is a direction of traffic.
+type Op string
+
+// The directions.
+const (
+	Sending   Op = "sending"   // what shows and edits messages
+	Receiving Op = "receiving" // what brings events
+)
+
+// Strange is an event that no adapter was written for.
+type Strange string
+
+// The strange events.
+const (
+	Service    Strange = "service"    // somebody has joined, a title has changed
+	Novel      Strange = "novel"      // a kind from a later version of the platform
+	Unreadable Strange = "unreadable" // of a known kind, with a field of another type
+)
+
+// Platform is a fresh fake of a platform with one account of ours, and what
+// people do and see there. All its methods return at once.
+type Platform interface {
+	// Adapter makes a new adapter for the account, as after a restart.
+	Adapter(t testing.TB) core.Adapter
+	// Secret must never be seen in an error; empty: there is none.
+	Secret() string
+
+	// Me is our account.
+	Me() Account
+	// Person makes a person.
+	Person(name string) Account
+	// Program makes another program that talks.
+	Program(name string) (Account, error)
+	// Rename gives an account another name.
+	Rename(a Account, name string) error
+
+	// Room makes a room, or another room of the shared chat with topics; a
+	// direct one is the one with that person.
+	Room(kind RoomKind, with Account) (Room, error)
+	// Thread is the room that the message, which mentions us, has opened.
+	Thread(r Room, message string) (Room, error)
+	// Say writes a message and returns its platform id.
+	Say(r Room, s Saying) (string, error)
+	// Edit changes a message of a person and tells us.
+	Edit(r Room, message, text string) error
+	// Delete removes a message of anybody, and says whether we are told.
+	Delete(r Room, message string) (told bool, err error)
+	// Shown is what people see in a room now, oldest first.
+	Shown(r Room) []Shown
+
+	// Happen makes a strange event.
+	Happen(r Room, s Strange) error
+	// Move gives the channel of a room another id.
+	Move(r Room) (Room, error)
+	// Shut forbids us to write in a room.
+	Shut(r Room) error
+	// Revoke makes our credentials worthless.
+	Revoke() error
+
+	// Redeliver signals again all that was acknowledged.
+	Redeliver() error
+	// Unacked is the number of events that were not acknowledged.
+	Unacked() (int, error)
+	// Fail makes the next n calls (Always: all) go wrong; hits counts those
+	// that have. While Receiving, what is under way breaks as well.
+	Fail(op Op, n int, f Fault) (hits func() int, err error)
+	// Heal ends what Fail began.
+	Heal()
+	// Drop breaks the connection that brings events.
+	Drop() error
+}
+
+// Lacking refuses all that a platform may lack, with its value as the reason.
+// Embedded in a Platform, it leaves to it only what it can do.
+type Lacking string
+
+func (l Lacking) err(what string) error { return Unsupported(string(l) + " has no " + what) }
+
+// Secret implements Platform.
+func (Lacking) Secret() string { return "" }
+
+// Program implements Platform.
+func (l Lacking) Program(string) (Account, error) { return Account{}, l.err("other programs") }
+
+// Rename implements Platform.
+func (l Lacking) Rename(Account, string) error { return l.err("other names") }
+
+// Thread implements Platform.
+func (l Lacking) Thread(Room, string) (Room, error) { return "", l.err("threads") }
+
+// Edit implements Platform.
+func (l Lacking) Edit(Room, string, string) error { return l.err("edits by people") }
+
+// Delete implements Platform.
+func (l Lacking) Delete(Room, string) (bool, error) { return false, l.err("deleted messages") }
+
+// Happen implements Platform.
+func (l Lacking) Happen(_ Room, s Strange) error { return l.err(string(s) + " events") }
+
+// Move implements Platform.
+func (l Lacking) Move(Room) (Room, error) { return "", l.err("channels that move") }
+
+// Shut implements Platform.
+func (l Lacking) Shut(Room) error { return l.err("rooms that refuse us") }
+
+// Revoke implements Platform.
+func (l Lacking) Revoke() error { return l.err("credentials") }
+
+// Redeliver implements Platform.
+func (l Lacking) Redeliver() error { return l.err("redelivery") }
+
+// Unacked implements Platform.
+func (l Lacking) Unacked() (int, error) { return 0, l.err("acknowledgements") }
+
+// Fail implements Platform.
+func (l Lacking) Fail(op Op, _ int, _ Fault) (func() int, error) {
+	return nil, l.err("faults while " + string(op))
+}
+
+// Heal implements Platform.
+func (Lacking) Heal() {}
+
+// Drop implements Platform.
+func (l Lacking) Drop() error { return l.err("connections that break") }
