@@ -2,6 +2,7 @@ package console
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,9 +39,16 @@ type ClientOptions struct {
 // Chat does not close in, and a read from it may still be waiting when Chat
 // has returned; what that read gets is lost.
 func Chat(ctx context.Context, conn net.Conn, in io.Reader, out io.Writer, o ClientOptions) error {
-	if o.Session == "" {
-		o.Session = DefaultSession
-	}
+	return chatLink(conn, in, o, func(l *link) error {
+		if in, out, ok := terminal(in, out); ok {
+			return chatRaw(ctx, l, in, out, o)
+		}
+		return chatPipe(ctx, l, out)
+	})
+}
+
+// chatLink opens a session, has chat use it, and ends what moves its data.
+func chatLink(conn net.Conn, in io.Reader, o ClientOptions, chat func(*link) error) error {
 	l := &link{
 		conn:   conn,
 		frames: make(chan serverFrame, queued),
@@ -52,20 +60,18 @@ func Chat(ctx context.Context, conn net.Conn, in io.Reader, out io.Writer, o Cli
 	defer running.Wait()
 	defer conn.Close()
 	defer close(l.quit)
-	if err := checkSession(o.Session); err != nil {
+
+	session := cmp.Or(o.Session, DefaultSession)
+	if err := checkSession(session); err != nil {
+		return err
+	}
+	if err := l.send(clientFrame{Hello: &hello{session}}); err != nil {
 		return err
 	}
 	running.Go(l.receive)
 	running.Go(l.transmit)
 	go l.read(in) // cannot be waited for: nothing ends a read from a terminal
-
-	if err := l.send(clientFrame{Hello: &hello{o.Session}}); err != nil {
-		return err
-	}
-	if in, out, ok := terminal(in, out); ok {
-		return chatRaw(ctx, l, in, out, o)
-	}
-	return chatPipe(ctx, l, out)
+	return chat(l)
 }
 
 // terminal reports whether both are one.
@@ -173,7 +179,7 @@ func (l *link) say(text string) (string, error) {
 	if len(text) > maxText {
 		return "", fmt.Errorf("the message has %d bytes; %d is the most", len(text), maxText)
 	}
-	s := say{ID: newID(), Text: text}
+	s := newSay(text)
 	return s.ID, l.send(clientFrame{Say: &s})
 }
 

@@ -72,9 +72,6 @@ func (a *Adapter) Serve(ctx context.Context, conn net.Conn) error {
 	lines := bufio.NewScanner(conn)
 	lines.Buffer(nil, maxLine)
 	for lines.Scan() {
-		a.mu.Lock()
-		a.heard = time.Now()
-		a.mu.Unlock()
 		if bad := a.take(ctx, c, lines.Bytes()); bad != nil {
 			c.reply(ctx, serverFrame{Error: bad})
 		}
@@ -137,7 +134,10 @@ func (a *Adapter) accept(ctx context.Context, c *client, s say) {
 		MessageID: s.ID,
 		Text:      s.Text,
 		Command:   isCommand(s.Text),
-		Time:      time.Now(),
+		Time:      s.Time,
+	}
+	if m.Time.IsZero() {
+		m.Time = time.Now()
 	}
 	told := ""
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {

@@ -26,9 +26,11 @@ type hello struct {
 }
 
 // say is one message. Its ID is unique for ever and sorts by time: see newID.
+// Time is when it was written; without one, it is when the line comes.
 type say struct {
-	ID   string `json:"id"`
-	Text string `json:"text"`
+	ID   string    `json:"id"`
+	Text string    `json:"text"`
+	Time time.Time `json:"time,omitzero"`
 }
 
 // serverFrame is a line from the appliance.
@@ -60,9 +62,14 @@ type fault struct {
 	Text string `json:"text"`
 }
 
+func newSay(text string) say {
+	now := time.Now()
+	return say{ID: newID(now), Text: text, Time: now}
+}
+
 // newID is a name that sorts by time and that nobody else makes.
-func newID() string {
-	return fmt.Sprintf("%014x-%s", time.Now().UnixMicro(), rand.Text())
+func newID(now time.Time) string {
+	return fmt.Sprintf("%014x-%s", now.UnixMicro(), rand.Text())
 }
 
 var (
