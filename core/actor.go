@@ -1,6 +1,7 @@
 package core
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -120,12 +121,7 @@ func (b *Bot) DisplayName() string {
 // May reports whether the bot may use the tool.
 func (b *Bot) May(tool string) bool {
 	in := func(list []string) bool {
-		for _, t := range list {
-			if t == tool {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(list, tool)
 	}
 	return (len(b.Tools) == 0 || in(b.Tools)) && !in(b.DeniedTools)
 }

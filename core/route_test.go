@@ -1,0 +1,205 @@
+package core_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"bellhop/core"
+)
+
+var (
+	ann      = core.Actor{Kind: core.HumanActor, ID: "chat:ann"}
+	engineer = core.Actor{Kind: core.BotActor, ID: "engineer"}
+)
+
+func TestRoute(t *testing.T) {
+	team := []string{"chief", "engineer", "qa"}
+	for _, c := range []struct {
+		name string
+		in   core.Routing
+		want core.Routed
+	}{
+		{"a person without a mention: the default bot",
+			core.Routing{Sender: ann, Text: "hello", Default: "chief"},
+			core.Routed{Wake: []string{"chief"}}},
+		{"no default: the thread's only bot",
+			core.Routing{Sender: ann, Text: "hello", Participants: []string{"qa"}},
+			core.Routed{Wake: []string{"qa"}}},
+		{"no default, two bots: nobody",
+			core.Routing{Sender: ann, Text: "hello", Participants: []string{"qa", "chief"}},
+			core.Routed{}},
+		{"a default that cannot act falls back to the only bot",
+			core.Routing{Sender: ann, Text: "hello", Default: "gone", Participants: []string{"qa"}},
+			core.Routed{Wake: []string{"qa"}}},
+		{"a person wakes all they mention",
+			core.Routing{Sender: ann, Text: "@engineer and @qa, go", Default: "chief"},
+			core.Routed{Mentions: []string{"engineer", "qa"}, Wake: []string{"engineer", "qa"}}},
+		{"mentions of other people only: nobody",
+			core.Routing{Sender: ann, Text: "@bob look", Default: "chief", Others: true},
+			core.Routed{}},
+		{"a word that looks like a mention of nobody: the default bot",
+			core.Routing{Sender: ann, Text: "@nobody look", Default: "chief"},
+			core.Routed{Wake: []string{"chief"}}},
+		{"an external sender gets only the sole-bot rule",
+			core.Routing{Sender: core.Actor{Kind: core.ExternalActor, ID: "ci"}, Text: "red", Default: "chief", Participants: []string{"qa"}},
+			core.Routed{Wake: []string{"qa"}}},
+		{"a bot's reply without a mention ends the exchange",
+			core.Routing{Sender: engineer, Text: "done", Default: "chief", TriggerHop: 3},
+			core.Routed{Hop: 4}},
+		{"a bot wakes only the first it mentions",
+			core.Routing{Sender: engineer, Text: "@qa test, then @chief"},
+			core.Routed{Mentions: []string{"qa", "chief"}, Wake: []string{"qa"}, Hop: 1}},
+		{"a bot never wakes itself: the next one is the first that can act",
+			core.Routing{Sender: engineer, Text: "@engineer asks @qa"},
+			core.Routed{Mentions: []string{"engineer", "qa"}, Wake: []string{"qa"}, Hop: 1}},
+		{"a bot with queued mail holds its hand-off",
+			core.Routing{Sender: engineer, Text: "@qa test", SenderQueued: true},
+			core.Routed{Mentions: []string{"qa"}, Held: []string{"qa"}, Hop: 1}},
+		{"at the hop limit targets are dropped, with a notice",
+			core.Routing{Sender: engineer, Text: "@qa test", TriggerHop: 19},
+			core.Routed{Mentions: []string{"qa"}, Hop: 20, HopLimit: true, Notice: true}},
+		{"and with one notice only",
+			core.Routing{Sender: engineer, Text: "@qa test", TriggerHop: 25, HopTold: true},
+			core.Routed{Mentions: []string{"qa"}, Hop: 26, HopLimit: true}},
+		{"at the hop limit a reply without a mention is no news",
+			core.Routing{Sender: engineer, Text: "done", TriggerHop: 30},
+			core.Routed{Hop: 31}},
+		{"the system wakes nobody",
+			core.Routing{Sender: core.Actor{Kind: core.SystemActor}, Text: "@qa restarted", Default: "chief"},
+			core.Routed{Mentions: []string{"qa"}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.in.Bots, c.in.MaxHops = team, 20
+			if diff := cmp.Diff(c.want, core.Route(c.in)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestRouteInvariants holds Route to invariants 6 and 7 for any input.
+func TestRouteInvariants(t *testing.T) {
+	names := []string{"chief", "engineer", "qa", "ops", "disabled"}
+	rapid.Check(t, func(t *rapid.T) {
+		pick := rapid.SliceOfDistinct(rapid.SampledFrom(names), rapid.ID[string])
+		words := rapid.SliceOf(rapid.Custom(func(t *rapid.T) string {
+			w := rapid.SampledFrom(append([]string{"hello", "stranger"}, names...)).Draw(t, "word")
+			return rapid.SampledFrom([]string{"", "@", "`@", "x@"}).Draw(t, "before") + w
+		})).Draw(t, "words")
+		r := core.Routing{
+			Sender:       core.Actor{Kind: rapid.SampledFrom([]core.ActorKind{core.BotActor, core.HumanActor, core.ExternalActor, core.SystemActor}).Draw(t, "kind"), ID: rapid.SampledFrom(names).Draw(t, "sender")},
+			Text:         strings.Join(words, " "),
+			Bots:         pick.Draw(t, "bots"),
+			Participants: pick.Draw(t, "participants"),
+			Default:      rapid.SampledFrom(append([]string{""}, names...)).Draw(t, "default"),
+			Others:       rapid.Bool().Draw(t, "others"),
+			SenderQueued: rapid.Bool().Draw(t, "queued"),
+			TriggerHop:   rapid.IntRange(0, 25).Draw(t, "hop"),
+			MaxHops:      20,
+			HopTold:      rapid.Bool().Draw(t, "told"),
+		}
+		got := core.Route(r)
+		bot := r.Sender.Kind == core.BotActor
+		for _, h := range slices.Concat(got.Wake, got.Held) {
+			if !slices.Contains(r.Bots, h) {
+				t.Fatalf("%s cannot act and is woken", h)
+			}
+			if bot && h == r.Sender.ID {
+				t.Fatal("the sender wakes itself")
+			}
+		}
+		switch {
+		case r.Sender.Kind == core.SystemActor && len(got.Wake)+len(got.Held) > 0:
+			t.Fatal("the system wakes somebody")
+		case bot && len(got.Wake)+len(got.Held) > 1:
+			t.Fatal("a bot hands off to more than one")
+		case bot && got.Hop != r.TriggerHop+1, !bot && got.Hop != 0:
+			t.Fatalf("hop %d after %d", got.Hop, r.TriggerHop)
+		case bot && r.SenderQueued && len(got.Wake) > 0:
+			t.Fatal("a hand-off that should be held is not")
+		case got.Hop >= r.MaxHops && bot && len(got.Wake)+len(got.Held) > 0:
+			t.Fatal("the hop limit does not hold")
+		case !bot && len(got.Held) > 0:
+			t.Fatal("a person's message is held")
+		case r.Sender.Kind == core.HumanActor && len(got.Mentions) > 0 && !slices.Equal(got.Wake, got.Mentions):
+			t.Fatal("a person does not wake all they mention")
+		case got.Notice && (r.HopTold || !got.HopLimit):
+			t.Fatal("a notice too many")
+		}
+	})
+}
+
+func TestAccess(t *testing.T) {
+	a := core.Access{Owners: []string{"telegram:1"}, Members: []string{"telegram:2", "slack:*"}}
+	for _, c := range []struct {
+		p    core.Person
+		want core.Role
+	}{
+		{core.Person{ID: "telegram:1"}, core.Owner},
+		{core.Person{ID: "telegram:2"}, core.Member},
+		{core.Person{ID: "telegram:12", Name: "telegram:1"}, core.Stranger},
+		{core.Person{ID: "slack:U1"}, core.Member},
+		{core.Person{ID: "slack:U1", Guest: true}, core.Stranger},
+		{core.Person{ID: "slack:U1", Bot: true}, core.Stranger},
+		{core.Person{ID: "slackx:U1"}, core.Stranger},
+		{core.Person{ID: "", Name: "anonymous"}, core.Stranger},
+	} {
+		if got := a.Role(c.p); got != c.want {
+			t.Errorf("%+v is %s, want %s", c.p, got, c.want)
+		}
+		if got := (core.Access{}).Role(c.p); got != core.Stranger {
+			t.Errorf("an empty list lets %+v in as %s", c.p, got)
+		}
+	}
+}
+
+func TestBindingMatches(t *testing.T) {
+	for _, c := range []struct {
+		glob, place string
+		want        bool
+	}{
+		{"telegram:-100", "telegram:-100", true},
+		{"telegram:-100", "telegram:-100/7", true},
+		{"telegram:-100/7", "telegram:-100", false},
+		{"telegram:*", "telegram:-100", true},
+		{"telegram:*", "telegram:-100/7", true},
+		{"slack:*", "telegram:-100", false},
+		{"[", "telegram:1", false},
+	} {
+		p, err := core.ParsePlace(c.place)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := (core.Binding{Place: c.glob}).Matches(p); got != c.want {
+			t.Errorf("%q matches %q: %v, want %v", c.glob, c.place, got, c.want)
+		}
+	}
+}
+
+func TestBotMay(t *testing.T) {
+	for _, c := range []struct {
+		tools, denied []string
+		want          bool
+	}{
+		{nil, nil, true},
+		{[]string{"exec"}, nil, false},
+		{[]string{"read_history"}, nil, true},
+		{nil, []string{"read_history"}, false},
+		{[]string{"read_history"}, []string{"read_history"}, false},
+	} {
+		b := core.Bot{Tools: c.tools, DeniedTools: c.denied}
+		if got := b.May("read_history"); got != c.want {
+			t.Errorf("tools %q, denied %q: %v, want %v", c.tools, c.denied, got, c.want)
+		}
+	}
+}
+
+func ExampleNewID() {
+	fmt.Println(core.NewID(core.KindMessage, 114601))
+	// Output: m3fx9
+}
