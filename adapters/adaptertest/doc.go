@@ -7,6 +7,14 @@
 // testing/synctest bubble, or behind a loopback listener. Run drives an
 // adapter through a Platform, the neutral view of such a fake.
 //
+// An adapter's own test of conformance is a few lines:
+//
+//	func TestConformance(t *testing.T) {
+//		adaptertest.Run(t, adaptertest.TelegramHarness(func(token string, c *http.Client) core.Adapter {
+//			return telegram.New(telegram.Options{Name: "tg", Token: token, HTTP: c})
+//		}))
+//	}
+//
 // The package is imported by tests only and may import anything. A fake starts
 // no goroutine; Run starts one for each Adapter.Run and Send that it drives
 // and has ended them when it returns.

@@ -127,9 +127,7 @@ func (s *session) stop() {
 	s.cancel()
 	select {
 	case <-s.ended:
-		if errors.Is(s.err, core.ErrFatal) && s.p.Secret() != "" {
-			s.harmless(s.err)
-		}
+		s.harmless(s.err)
 	case <-time.After(promptly):
 		s.t.Errorf("Run has not returned %s after its context ended", promptly)
 	}
@@ -295,8 +293,9 @@ func (s *session) try(ctx context.Context, to core.Inbound, key, text string) (c
 	return r, err
 }
 
-// own lists what we show in a room.
+// own lists what we show in a room, once all that is under way has arrived.
 func (s *session) own(r Room) (own []Shown) {
+	synctest.Wait()
 	for _, m := range s.p.Shown(r) {
 		if m.Own {
 			own = append(own, m)

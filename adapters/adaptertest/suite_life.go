@@ -83,7 +83,7 @@ func testPreview(s *session) {
 			s.t.Fatal(err)
 		}
 		o.Edit, o.ReplyTo = open.ID, ""
-		for _, text := range []string{"The", "The **ans", "The **answer** is `4", "The **answer** is `42`."} {
+		for _, text := range []string{"The", "The **ans", "The **answer** is `4", "The answer is 42."} {
 			o.Kind, o.Text = core.OutUpdate, text
 			if got, err := s.a.Send(s.t.Context(), o); err != nil || got.ID != open.ID {
 				s.t.Errorf("the preview %q: %+v, %v", text, got, err)

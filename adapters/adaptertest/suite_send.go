@@ -131,7 +131,8 @@ func (s *session) recovers(o core.Outbound) core.Receipt {
 	return r
 }
 
-// known completes what Resolve is told: the ids of all else that we show.
+// known completes what Resolve is told: the ids of all else that we show in
+// the channel, in whatever topic.
 func (s *session) known(o core.Outbound, ids ...string) core.Outbound {
 	o.Known = func(id string) bool { return slices.Contains(ids, id) }
 	return o
@@ -184,20 +185,34 @@ func (s *session) lost(meanwhile func()) {
 	}
 }
 
-// testNeverShown: what never arrived is not taken for what else we have shown.
+// testNeverShown: what never arrived is not taken for what else we have shown,
+// there or elsewhere in the channel.
 func testNeverShown(s *session) {
 	s.resolves()
-	r, ann := s.room(Group)
-	var want, ids []string
-	for _, f := range []Fault{{Net: NetHang}, {Net: NetRefuse}, {Status: 502}} {
-		e := s.hear(r, Saying{From: ann, Text: "hello"})
-		ids = append(ids, s.show(e, "first", "first "+f.String()).ID)
-		s.say(r, Saying{From: ann, Text: "are you there?"})
-		s.fail(Sending, 1, f)
-		o := s.known(s.open(e, "second", "second "+f.String()), ids...)
-		ids = append(ids, s.recovers(o).ID)
-		want = append(want, "first "+f.String(), "second "+f.String())
-		s.shows(r, want...)
+	ann, bob := s.p.Person("Ann"), s.p.Person("Bob")
+	for _, kind := range []RoomKind{Direct, Group, Topic} {
+		r, err := s.p.Room(kind, ann)
+		if errors.Is(err, ErrUnsupported) {
+			continue
+		}
+		s.can(err)
+		beside, err := s.p.Room(kind, bob)
+		s.can(err)
+		there := s.hear(beside, Saying{From: bob, Text: "hello"})
+		var want, ids, elsewhere []string
+		for _, f := range []Fault{{Net: NetHang}, {Net: NetRefuse}, {Status: 502}} {
+			e := s.hear(r, Saying{From: ann, Text: "hello"})
+			ids = append(ids, s.show(e, "first", "first "+f.String()).ID)
+			ids = append(ids, s.show(there, "beside", "beside "+f.String()).ID)
+			s.say(r, Saying{From: ann, Text: "are you there?"})
+			s.fail(Sending, 1, f)
+			o := s.known(s.open(e, "second", "second "+f.String()), ids...)
+			ids = append(ids, s.recovers(o).ID)
+			want = append(want, "first "+f.String(), "second "+f.String())
+			elsewhere = append(elsewhere, "beside "+f.String())
+			s.shows(r, want...)
+			s.shows(beside, elsewhere...)
+		}
 	}
 }
 

@@ -44,7 +44,7 @@ func (r *room) topic(p params) (int, *apiError) {
 }
 
 // text reads, parses and cleans the text of a call. The source is returned for
-// HTML only.
+// HTML with tags only: without any, the text is the same as a plain one.
 func (p params) text(empty, long string) (plain, source string, e *apiError) {
 	plain = p["text"]
 	if !utf8.ValidString(plain) {
@@ -60,7 +60,9 @@ func (p params) text(empty, long string) (plain, source string, e *apiError) {
 			return "", "", e
 		}
 	case "html":
-		source = plain
+		if strings.Contains(plain, "<") {
+			source = plain
+		}
 		var err error
 		if plain, err = parseHTML(plain); err != nil {
 			return "", "", bad("can't parse entities: %v", err)

@@ -1,0 +1,130 @@
+package adaptertest
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestTelegramString is a golden dump of what people see.
+func TestTelegramString(t *testing.T) {
+	tg := NewTelegram(TelegramOptions{Topics: true})
+	ann, bob := tg.User(7, "Ann"), tg.User(8, "Bob")
+	dm := tg.Private(ann)
+	asked := dm.Command(ann, "help", "me")
+	dm.Quote(ann, asked, "help", "soon")
+	dm.Forward(ann, bob, "from elsewhere")
+	dm.Photo(ann, "a photo", []byte("jpeg"))
+	talk := dm.Topic(ann, "talk")
+	talk.Say(ann, "two\nlines")
+	forum := tg.Forum("forum")
+	idea := forum.Topic(bob, "ideas")
+	typo := idea.Say(bob, "tpyo")
+	idea.Edit(typo, "typo")
+	idea.Reply(ann, typo, "gone with what it replies to")
+	idea.Delete(typo)
+	forum.Join(ann)
+	call(t, tg, "sendMessage", map[string]any{"chat_id": 7, "text": "<b>sure</b>", "parse_mode": "HTML", "reply_parameters": map[string]any{"message_id": asked}})
+	want := `== private 7 Ann
+11 Ann: /help me
+12 to 11 Ann: soon
+13 Ann: from elsewhere
+14 Ann: a photo
+16 in 15 Ann: two
+	lines
+17 to 11 Bellhop: sure
+== supergroup -1000000004001 forum
+4 in 2 Ann: gone with what it replies to
+`
+	if diff := cmp.Diff(want, tg.String()); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]Shown{{ID: "16", From: "Ann", Text: "two\nlines", Topic: "15"}}, talk.Shown()); diff != "" {
+		t.Error(diff)
+	}
+	own := dm.Shown()[5]
+	if own.HTML != "<b>sure</b>" || !own.Own {
+		t.Errorf("%+v", own)
+	}
+}
+
+// TestTelegramPlainHTML: HTML without tags is the same as plain text.
+func TestTelegramPlainHTML(t *testing.T) {
+	tg := NewTelegram(TelegramOptions{})
+	tg.Private(tg.User(7, "Ann"))
+	call(t, tg, "sendMessage", map[string]any{"chat_id": 7, "text": "a &lt; b", "parse_mode": "HTML"})
+	rep := call(t, tg, "editMessageText", map[string]any{"chat_id": 7, "message_id": 11, "text": "a < b "})
+	if !strings.HasPrefix(rep.Description, "Bad Request: message is not modified: ") {
+		t.Errorf("%+v", rep)
+	}
+}
+
+func TestTelegramPress(t *testing.T) {
+	tg := NewTelegram(TelegramOptions{})
+	ann := tg.User(7, "Ann")
+	dm := tg.Private(ann)
+	call(t, tg, "sendMessage", map[string]any{"chat_id": 7, "text": "sure?"})
+	query := dm.Press(ann, 11, "y")
+	if _, raw := poll(t, tg, 0); !strings.Contains(raw, `"callback_query":{`) || !strings.Contains(raw, `"data":"y"`) {
+		t.Error(raw)
+	}
+	for _, ok := range []bool{true, false} {
+		if rep := call(t, tg, "answerCallbackQuery", map[string]any{"callback_query_id": query}); rep.OK != ok {
+			t.Errorf("%+v", rep)
+		}
+	}
+}
+
+func TestTelegramDownload(t *testing.T) {
+	tg := NewTelegram(TelegramOptions{})
+	ann := tg.User(7, "Ann")
+	tg.Private(ann).Document(ann, "", "a.txt", "text/plain", []byte("content"))
+	if rep := call(t, tg, "getFile", map[string]any{"file_id": "F1"}); !strings.Contains(string(rep.Result), `"file_path":"files/F1"`) {
+		t.Errorf("%+v", rep)
+	}
+	for path, want := range map[string]string{
+		"/file/bot" + tg.Token() + "/files/F1": "content",
+		"/file/bot" + tg.Token() + "/files/F2": `{"description":"Not Found","error_code":404,"ok":false}`,
+		"/file/botother/files/F1":              `{"description":"Unauthorized","error_code":401,"ok":false}`,
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://telegram"+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := tg.Client().Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(resp.Body)
+		if err != nil || string(got) != want {
+			t.Errorf("%s: %s, %v", path, got, err)
+		}
+		resp.Body.Close()
+	}
+}
+
+// TestTelegramWait: a wait ends when its condition holds, not later.
+func TestTelegramWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tg := NewTelegram(TelegramOptions{})
+		ann := tg.User(7, "Ann")
+		dm := tg.Private(ann)
+		start := time.Now()
+		go func() {
+			time.Sleep(time.Second)
+			dm.Say(ann, "one")
+			time.Sleep(time.Second)
+			dm.Say(ann, "two")
+			time.Sleep(time.Second)
+		}()
+		tg.Wait(t, "two messages", func() bool { return len(dm.Shown()) == 2 })
+		if took := time.Since(start); took != 2*time.Second {
+			t.Errorf("it took %s", took)
+		}
+	})
+}
