@@ -32,7 +32,9 @@ type Options struct {
 	// as "bellhop run".
 	Who string
 
-	openFile func(name string, flag int, perm fs.FileMode) (*os.File, error) // a seam for tests; nil: os.OpenFile
+	// For tests.
+	openFile func(name string, flag int, perm fs.FileMode) (*os.File, error) // nil: os.OpenFile
+	noSync   bool                                                            // what is committed need not outlive the machine
 }
 
 // Engine is a store.Engine in a file.
@@ -159,6 +161,8 @@ func openBolt(path string, o Options) (b *backend, err error) {
 		FreelistType:    bolt.FreelistMapType,
 		InitialMmapSize: mapSize,
 		NoStatistics:    true,
+		NoSync:          o.noSync,
+		NoGrowSync:      o.noSync,
 		OpenFile: func(name string, flag int, perm fs.FileMode) (*os.File, error) {
 			f, err := open(name, flag, perm)
 			b.file = f

@@ -124,10 +124,14 @@ func (t *tx) ends() (err error) {
 	return nil
 }
 
-// caught makes a panic of bbolt the error of the method that defers it.
+// caught makes a panic of bbolt the error of the method that defers it. When
+// bbolt returns an error instead, that too is for something it should not have
+// found, as all else has been checked before.
 func (t *tx) caught(err *error) {
 	if v := recover(); v != nil {
 		*err = fmt.Errorf("%w: %v", store.ErrDamaged, v)
+	} else if *err != nil {
+		*err = fmt.Errorf("%w: %v", store.ErrDamaged, *err)
 	}
 	if *err != nil && t.damage == nil {
 		t.damage = *err

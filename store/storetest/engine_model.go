@@ -46,7 +46,7 @@ var (
 	someLimit = rapid.SampledFrom([]int{-1, 0, 1, 2, 7})
 )
 
-func longKey(n int) string { return string(bytes.Repeat([]byte{byte('0' + n)}, 3000*n+1)) }
+func longKey(n int) string { return string(bytes.Repeat([]byte{byte('0' + n)}, 700*n+1)) }
 
 // testModel runs random operations against the engine and the model.
 func testModel(t *testing.T, fresh func(*testing.T) func() Engine) {
