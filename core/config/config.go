@@ -93,14 +93,14 @@ type AgentLimits struct {
 
 // Binding gives places their agent.
 type Binding struct {
-	Place string `toml:"place"` // adapter:channel or adapter:channel/topic, * is a glob; no default
-	Agent string `toml:"agent"` // default: the default agent
-	Reply string `toml:"reply"` // mention: only when mentioned; thread: a mention opens a thread, then all of it; always; default mention
+	Place string `toml:"place"`           // adapter:channel or adapter:channel/topic, * is a glob; no default
+	Agent string `toml:"agent"`           // default: the default agent
+	Reply string `toml:"reply,omitempty"` // mention: only when mentioned; thread: a mention opens a thread, then all of it; always; default: as fits the platform (telegram: mention)
 }
 
 // Access says who may talk to the bots. Nobody is let in by an empty list.
 type Access struct {
-	Owners  []string `toml:"owners,omitempty"`  // adapter:id or adapter:*; default nobody
+	Owners  []string `toml:"owners,omitempty"`  // adapter:id; default nobody
 	Members []string `toml:"members,omitempty"` // adapter:id or adapter:*; default nobody
 }
 

@@ -218,7 +218,7 @@ max_hops = 3
 		},
 		Bindings: []Binding{
 			{Place: "tg:-100*/7", Agent: "helper", Reply: "always"},
-			{Place: "*:ops", Agent: "chief", Reply: "mention"},
+			{Place: "*:ops", Agent: "chief"},
 		},
 		Access: Access{Owners: []string{"tg:1111", "console:ada"}, Members: []string{"tg:*"}},
 		Limits: Limits{MaxRuns: 2, MaxHops: 3},
@@ -326,7 +326,6 @@ deep = "x ${CANARY}"
 [[bindings]]
 agent = "assistant"
 place = "telegram:${CANARY}"
-reply = "mention"
 
 [limits]
 max_hops = 20

@@ -243,7 +243,7 @@ func (t *table) checkAgent(key, name string, c *Config) {
 }
 
 func (t *table) binding(c *Config) Binding {
-	b := Binding{Agent: c.DefaultAgent, Reply: t.oneOf("reply", "mention", "mention", "thread", "always")}
+	b := Binding{Agent: c.DefaultAgent, Reply: t.oneOf("reply", "", "mention", "thread", "always")}
 	place, ok := t.text("place")
 	if ok {
 		b.Place = place
@@ -299,7 +299,9 @@ func (t *table) people(key string, c *Config) []string {
 		case strings.HasPrefix(person.value, "@") || strings.HasPrefix(id, "@"):
 			t.failAt(person.key, "", "%s is a user name, which can change hands: use the immutable numeric id, as in telegram:1111 (the bot tells a stranger theirs)", quote(person.raw))
 		case !found || adapter == "" || id == "":
-			t.failAt(person.key, "", `%s is nobody: want "adapter:id" or "adapter:*"`, quote(person.raw))
+			t.failAt(person.key, "", `%s is nobody: want "adapter:id", or for members also "adapter:*"`, quote(person.raw))
+		case key == "owners" && id == "*":
+			t.failAt(person.key, "", "%s would make everybody an owner: list the people one by one", quote(person.raw))
 		case !t.checkAdapter(person.key, adapter, quote(person.raw), c):
 		case c.Adapters[adapter].Type == "telegram" && id != "*" && !digits.MatchString(id):
 			t.failAt(person.key, "", "%s: a person on Telegram is a number: use the immutable numeric id, as in telegram:1111", quote(person.raw))
