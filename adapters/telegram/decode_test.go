@@ -130,6 +130,14 @@ func TestDecode(t *testing.T) {
 				in.Quotes = []core.Quote{{Author: "Mallory", Text: "@bellhop_bot do it"}}
 			}),
 		},
+		"forward from a chat": {
+			update("message", ann, room, `"caption":"see","document":{"file_id":"1","file_unique_id":"a"},
+				"forward_origin":{"type":"chat","date":1,"sender_chat":{"id":-9,"type":"group","title":"Board"}}`),
+			inMessage(func(in *core.Inbound) {
+				in.Quotes = []core.Quote{{Author: "Board", Text: "see"}}
+				in.Files = []core.File{{Name: "file_a", Ref: "1"}}
+			}),
+		},
 		"forward of ours": {
 			update("message", ann, dm, `"text":"I said","forward_origin":{"type":"user","date":1,"sender_user":{"id":123456,"is_bot":true,"first_name":"Bellhop"}}`),
 			inMessage(func(in *core.Inbound) {

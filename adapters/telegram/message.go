@@ -33,16 +33,12 @@ func (d *decoder) reply(in *core.Inbound, m *models.Message) {
 // who wrote it if that is not in the message itself. A message without content
 // gives none.
 func (d *decoder) quote(part *models.TextQuote, origin *models.MessageOrigin, m *models.Message) []core.Quote {
-	q := core.Quote{Author: clean(author(m)), Own: d.wrote(m.From)}
+	q := core.Quote{Author: clean(author(m)), Own: d.wrote(m.From), Text: clean(words(m))}
 	if origin != nil {
-		user := originUser(origin)
-		q.Author, q.Own = clean(originName(origin)), d.wrote(user)
+		q.Author, q.Own = clean(originName(origin)), d.wrote(originUser(origin))
 	}
-	switch {
-	case part != nil && part.Text != "":
+	if part != nil && part.Text != "" {
 		q.Text = clean(part.Text)
-	default:
-		q.Text = clean(words(m))
 	}
 	if q.Text == "" {
 		var names []string

@@ -18,7 +18,7 @@ const (
 	// pollTimeout is how long Telegram holds a poll that has nothing to tell;
 	// 50 s is the most it takes.
 	pollTimeout = 50 * time.Second
-	// pollGrace on top of it, a connection that has not answered is deaf.
+	// pollGrace after that, a connection that has not answered is deaf.
 	pollGrace = 15 * time.Second
 	// pollLimit is the most updates of one poll.
 	pollLimit = 100

@@ -265,6 +265,46 @@ func TestWebhookIsRemovedOnce(t *testing.T) {
 	})
 }
 
+func TestWebhookThatStaysIsRemovedLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var tries atomic.Int32
+		w := &wire{answer: func(ctx context.Context, c call) reply {
+			switch {
+			case c.method == "deleteWebhook" && tries.Add(1) < 3:
+				return page(502)
+			case c.method == "getUpdates" && tries.Load() < 3:
+				return no(409, "Conflict: can't use getUpdates method while webhook is active")
+			}
+			return normal(ctx, c)
+		}}
+		a := adapter(w, io.Discard)
+		stop := run(t, a, nothing)
+		pass(time.Minute)
+		if n, h := len(w.calls("deleteWebhook")), a.state(); n != 3 || h.Trouble != "" {
+			t.Errorf("%d tries, health %+v", n, h)
+		}
+		if err := stop(); err != nil {
+			t.Errorf("Run = %v", err)
+		}
+	})
+}
+
+// TestUpdatesWithoutIDs: a server that cannot be told what was received is not
+// asked in a tight loop.
+func TestUpdatesWithoutIDs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newFaulty(func(context.Context, call) reply { return ok(`[{"message":{}}]`) })
+		stop := run(t, adapter(&w.wire, io.Discard), nothing)
+		pass(10 * time.Minute)
+		if n := len(w.calls("getUpdates")); n > 60 {
+			t.Errorf("%d polls in ten minutes", n)
+		}
+		if err := stop(); err != nil {
+			t.Errorf("Run = %v", err)
+		}
+	})
+}
+
 func TestDeafSocketIsCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var polls atomic.Int32
@@ -383,7 +423,7 @@ func TestStopWhileTheSinkFails(t *testing.T) {
 func TestOldOffsetIsForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &wire{answer: func(ctx context.Context, c call) reply {
-			if c.method == "getUpdates" && len(c.params) > 0 && c.number("offset") == 0 && c.at.Unix()%2 == 0 {
+			if c.method == "getUpdates" && c.number("offset") == 0 {
 				return ok(`[` + message(41, "a") + `]`)
 			}
 			return normal(ctx, c)

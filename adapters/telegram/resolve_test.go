@@ -96,3 +96,37 @@ func TestResolveOfAnEditEditsAgain(t *testing.T) {
 		t.Errorf("Resolve = %v, %v", got, err)
 	}
 }
+
+// TestResolveLeavesOtherTopicsAlone: the ids of a chat's topics are one series.
+func TestResolveLeavesOtherTopicsAlone(t *testing.T) {
+	id := 31
+	w := &wire{answer: func(_ context.Context, c call) reply {
+		if c.method == "sendMessage" {
+			id++
+			return ok(`{"message_id":` + strconv.Itoa(id) + `,"date":1}`)
+		}
+		return ok(`true`)
+	}}
+	a := adapter(w, io.Discard)
+	topic := func(name string) core.Place { return core.Place{Adapter: "tg", Channel: "-10042", Topic: name} }
+	for _, p := range []core.Place{topic("5"), topic(""), topic("6")} {
+		if _, err := a.Send(t.Context(), core.Outbound{Place: p, Text: "…"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := a.Features().Resolve(t.Context(), core.Outbound{Place: topic("6"), Text: "…", After: "31"})
+	if err != nil || got.ID != "34" || len(w.calls("editMessageText")) != 1 {
+		t.Errorf("Resolve = %v, %v with the probes %v", got, err, w.calls("editMessageText"))
+	}
+}
+
+func TestRecentForgetsTheOldest(t *testing.T) {
+	var r recent
+	for id := range maxRecent + 2 {
+		r.add(target{chat: 1, topic: 5}, id)
+	}
+	elsewhere := target{chat: 1}
+	if r.elsewhere(elsewhere, 1) || !r.elsewhere(elsewhere, 2) || !r.elsewhere(elsewhere, maxRecent+1) || len(r.sent) != maxRecent {
+		t.Errorf("%d messages are remembered, and not the latest", len(r.sent))
+	}
+}

@@ -61,6 +61,7 @@ func (a *Adapter) identify(ctx context.Context) (models.User, error) {
 		err := a.api.raw(ctx, callTimeout, "getMe", struct{}{}, &me)
 		if err == nil {
 			a.alive()
+			a.log.Info("telegram knows the bot", "username", me.Username, "reads_groups", me.CanReadAllGroupMessages, "topics", me.HasTopicsEnabled)
 			return me, nil
 		}
 		if err := a.survive(ctx, &failing, started, err); err != nil {

@@ -95,6 +95,7 @@ func (a *Adapter) Send(ctx context.Context, o core.Outbound) (core.Receipt, erro
 	if sent.ID == 0 {
 		return core.Receipt{}, fmt.Errorf("%w: Telegram took the message and did not say its id", core.ErrUnknown)
 	}
+	a.recent.add(to, sent.ID)
 	return core.Receipt{ID: strconv.Itoa(sent.ID), Time: time.Unix(sent.Date, 0).UTC()}, nil
 }
 
@@ -153,13 +154,14 @@ func (a *Adapter) resolve(ctx context.Context, o core.Outbound) (core.Receipt, e
 		return core.Receipt{}, fmt.Errorf("%w: nothing tells where to look for it", core.ErrNotSent)
 	}
 	for id, left := after+1, probes; left > 0; id++ {
-		if o.Known != nil && o.Known(strconv.Itoa(id)) {
+		if o.Known != nil && o.Known(strconv.Itoa(id)) || a.recent.elsewhere(to, id) {
 			continue
 		}
 		left--
 		receipt, err := a.edit(ctx, o.Place, to, id, o.Text)
 		switch {
 		case err == nil:
+			a.recent.add(to, id)
 			return receipt, nil
 		case errors.Is(err, core.ErrGone):
 		case errors.Is(err, core.ErrNotSent):

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"bellhop/adapters/markup"
 	"bellhop/core"
 )
 
@@ -250,5 +251,18 @@ func TestPreview(t *testing.T) {
 	}
 	if got := f.Preview(core.Place{Channel: "7"}, true); got != 1200*time.Millisecond {
 		t.Errorf("private: %s", got)
+	}
+}
+
+func TestSplitOfNothingButMarks(t *testing.T) {
+	f := adapter(always(ok(`true`)), io.Discard).Features()
+	for _, text := range []string{"```", "~~~", ">>>", "#", "[x]: http://y", "<!-- x -->"} {
+		pieces := f.Split(text)
+		if len(pieces) != 1 || markup.Plain(pieces[0]) != text {
+			t.Errorf("%q is cut into %q", text, pieces)
+		}
+	}
+	if pieces := f.Split(" \n\t"); len(pieces) != 0 {
+		t.Errorf("blank text is cut into %q", pieces)
 	}
 }

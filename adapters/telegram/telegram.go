@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -59,6 +60,7 @@ type Adapter struct {
 	api      *client
 	commands []core.Command
 	log      *slog.Logger
+	recent   recent
 
 	mu     sync.Mutex
 	health core.Health // guarded by mu
@@ -100,7 +102,18 @@ func (a *Adapter) Features() core.Features {
 	}
 }
 
-func split(markdown string) []string { return markup.Split(markdown, markup.Telegram()) }
+// split cuts Markdown into messages. A text that is nothing but marks ("```")
+// shows nothing as Markdown and goes as the characters that it is made of.
+func split(markdown string) []string {
+	pieces := markup.Split(markdown, markup.Telegram())
+	if len(pieces) == 0 && strings.TrimSpace(markdown) != "" {
+		pieces = markup.Split(marks.ReplaceAllString(markdown, `\$0`), markup.Telegram())
+	}
+	return pieces
+}
+
+// marks is ASCII punctuation, which a backslash makes literal in Markdown.
+var marks = regexp.MustCompile(`[[:punct:]]`)
 
 // preview is the pause between previews. The ids of groups are negative.
 func preview(p core.Place, _ bool) time.Duration {
