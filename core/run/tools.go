@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -27,7 +28,12 @@ func (t *turn) step(ctx context.Context, r *reply) (over bool, err error) {
 			use.CallID = fmt.Sprintf("call_%d_%d", st.N, i+1)
 		}
 		seen[use.CallID] = true
-		if args, ok := t.o.Repair(c.Args); ok {
+		// What was cut off must not be mended: half of a file is not the file.
+		args, ok := c.Args, r.finish != core.FinishLength || json.Valid([]byte(c.Args))
+		if ok {
+			args, ok = t.o.Repair(c.Args)
+		}
+		if ok {
 			use.Args = args
 		} else {
 			t.strikes++
