@@ -160,27 +160,27 @@ func TestPollSurvives(t *testing.T) {
 		},
 		"a proxy's page": {
 			func(context.Context, call) reply { return page(502) },
-			"no use of Telegram: telegram getUpdates: HTTP 502 without an answer of Telegram", 12, 35,
+			"Telegram's getUpdates fails: HTTP 502 without an answer of Telegram", 12, 35,
 		},
 		"server error": {
 			func(context.Context, call) reply { return no(500, "Internal Server Error") },
-			"no use of Telegram: telegram getUpdates: Internal Server Error", 12, 35,
+			"Telegram's getUpdates fails: Internal Server Error", 12, 35,
 		},
 		"no connection": {
-			func(context.Context, call) reply { return reply{err: errors.New("connection refused")} },
-			"no use of Telegram: telegram getUpdates: no answer: connection refused", 12, 35,
+			func(context.Context, call) reply { return reply{err: errors.New("connection\nrefused")} },
+			"Telegram's getUpdates fails: no answer: connection refused", 12, 35,
 		},
 		"not a list": {
 			func(context.Context, call) reply { return ok(`{}`) },
-			"no use of Telegram: telegram getUpdates: unreadable result: json: cannot unmarshal object into Go value of type []json.RawMessage", 12, 35,
+			"Telegram's getUpdates fails: unreadable result: json: cannot unmarshal object into Go value of type []json.RawMessage", 12, 35,
 		},
 		"too many requests": {
 			func(context.Context, call) reply { return tooMany(40) },
-			"no use of Telegram: telegram getUpdates: Too Many Requests: retry after 40", 8, 8,
+			"Telegram's getUpdates fails: Too Many Requests: retry after 40", 8, 8,
 		},
 		"deaf": {
 			func(ctx context.Context, _ call) reply { <-ctx.Done(); return reply{err: ctx.Err()} },
-			"no use of Telegram: telegram getUpdates: no answer: context deadline exceeded", 5, 5,
+			"Telegram's getUpdates fails: no answer: context deadline exceeded", 5, 5,
 		},
 	}
 	for name, tt := range tests {

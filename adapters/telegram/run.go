@@ -135,7 +135,7 @@ func (a *Adapter) survive(ctx context.Context, f *failing, started time.Time, er
 	lasts := time.Since(f.since) >= troubleAfter
 	rival := e.answered && e.code == http.StatusConflict && !strings.Contains(e.text, "webhook")
 	if lasts {
-		text := "no use of Telegram: " + e.Error()
+		text := fmt.Sprintf("Telegram's %s fails: %s", e.method, e.text)
 		if rival {
 			text = "another program polls with this token"
 		}

@@ -181,9 +181,9 @@ func (a *Adapter) alive() {
 	a.health = core.Health{LastInbound: time.Now()}
 }
 
-// trouble states what keeps the adapter from working.
+// trouble states what keeps the adapter from working, in one line.
 func (a *Adapter) trouble(text string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.health.Trouble = text
+	a.health.Trouble = strings.Join(strings.Fields(text), " ")
 }
