@@ -23,7 +23,7 @@ const Always = -1
 
 // Fault is what goes wrong with a call.
 type Fault struct {
-	Status     int           // HTTP status, with a proxy's HTML page for a body
+	Status     int           // HTTP status, with a proxy's HTML page for a body; with NetLost, after the effect
 	RetryAfter time.Duration // the platform's own "too many requests", whole seconds; Status is ignored
 	Net        Net
 }
@@ -32,6 +32,8 @@ func (f Fault) String() string {
 	switch {
 	case f.RetryAfter > 0:
 		return fmt.Sprintf("retry after %s", f.RetryAfter)
+	case f.Status > 0 && f.Net == NetLost:
+		return fmt.Sprintf("status %d too late", f.Status)
 	case f.Status > 0:
 		return fmt.Sprintf("status %d", f.Status)
 	}

@@ -155,15 +155,15 @@ func (s *session) lost(meanwhile func()) {
 		}
 		s.can(err)
 		var want, ids []string
-		for _, n := range []Net{NetLost, NetCut, NetStall} {
+		for _, f := range []Fault{{Net: NetLost}, {Net: NetCut}, {Net: NetStall}, {Net: NetLost, Status: 504}} {
 			e := s.hear(r, Saying{From: s.p.Person("Ann"), Text: "hello"})
 			for range 3 {
 				s.say(noise, Saying{From: bob, Text: "meanwhile elsewhere"})
 			}
-			first := s.show(e, "first", fmt.Sprint("first ", n))
+			first := s.show(e, "first", "first "+f.String())
 			ids = append(ids, first.ID)
-			s.fail(Sending, 1, Fault{Net: n})
-			o := s.open(e, "second", fmt.Sprint("second ", n))
+			s.fail(Sending, 1, f)
+			o := s.open(e, "second", "second "+f.String())
 			ctx, cancel := s.bounded()
 			_, err := s.a.Send(ctx, o)
 			cancel()
@@ -173,10 +173,10 @@ func (s *session) lost(meanwhile func()) {
 			meanwhile()
 			found, err := s.f.Resolve(s.t.Context(), s.known(o, ids...))
 			if err != nil {
-				s.t.Fatalf("%s in a %s room is not found: %v", n, kind, err)
+				s.t.Fatalf("%s in a %s room is not found: %v", f, kind, err)
 			}
 			ids = append(ids, found.ID)
-			want = append(want, fmt.Sprint("first ", n), fmt.Sprint("second ", n))
+			want = append(want, "first "+f.String(), "second "+f.String())
 			s.shows(r, want...)
 			if own := s.own(r); own[len(own)-1].ID != found.ID {
 				s.t.Errorf("found message %s, want %+v", found.ID, own[len(own)-1])
@@ -223,7 +223,7 @@ func testLostEdit(s *session) {
 	r, ann := s.room(Group)
 	e := s.hear(r, Saying{From: ann, Text: "hello"})
 	shown := s.show(e, "k1", "draft")
-	for _, f := range []Fault{{Net: NetLost}, {Net: NetCut}, {Net: NetStall}, {Net: NetHang}, {Status: 500}, {Net: NetRefuse}} {
+	for _, f := range []Fault{{Net: NetLost}, {Net: NetCut}, {Net: NetStall}, {Net: NetHang}, {Status: 500}, {Net: NetLost, Status: 504}, {Net: NetRefuse}} {
 		o := s.open(e, "k1", "final "+f.String())
 		o.Kind, o.Edit = core.OutFinal, shown.ID
 		s.fail(Sending, 1, f)

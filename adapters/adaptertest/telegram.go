@@ -40,9 +40,9 @@ type Telegram struct {
 	users      map[int64]*TelegramUser
 	rooms      map[int64]*room
 	files      map[string]*tgFile
-	presses    map[string]bool // callback queries that may be answered
-	commands   map[string]string
-	queue      []*update // not confirmed, oldest first
+	presses    map[string]bool   // callback queries that may be answered
+	commands   map[string]string // JSON lists by scope and language
+	queue      []*update         // not confirmed, oldest first
 	confirmed  []*update
 	lastUpdate int64
 	allowed    map[string]bool // nil: the default

@@ -155,6 +155,9 @@ func (t *Telegram) answer(r *http.Request) answer {
 		s := int((f.RetryAfter + time.Second - 1) / time.Second)
 		return (&apiError{429, fmt.Sprintf("Too Many Requests: retry after %d", s), map[string]any{"retry_after": s}}).answer()
 	case f.Status > 0:
+		if f.Net == NetLost {
+			t.call(r, method, p)
+		}
 		page := fmt.Sprintf("<html>\r\n<head><title>%d %s</title></head>\r\n</html>\r\n", f.Status, http.StatusText(f.Status))
 		return answer{status: f.Status, contentType: "text/html", body: []byte(page)}
 	case f.Net == NetRefuse, f.Net == NetHang:
@@ -194,8 +197,6 @@ func (t *Telegram) method(name string) func(params) (any, *apiError) {
 	switch strings.ToLower(name) {
 	case "getme":
 		return t.getMe
-	case "getchat":
-		return t.getChat
 	case "sendmessage":
 		return t.sendMessage
 	case "editmessagetext":

@@ -64,6 +64,46 @@ func TestTelegramPlainHTML(t *testing.T) {
 	}
 }
 
+func TestTelegramAccount(t *testing.T) {
+	tg := NewTelegram(TelegramOptions{})
+	ann := tg.User(7, "Ann")
+	dm := tg.Private(ann)
+	type m = map[string]any
+	menu := []m{{"command": "new", "description": "start afresh"}}
+	call(t, tg, "setMyCommands", m{"commands": menu, "scope": m{"type": "default"}})
+	for _, c := range []struct {
+		method string
+		p      m
+		want   string
+	}{
+		{"getMyCommands", m{"scope": m{"type": "default"}}, `[{"command":"new","description":"start afresh"}]`},
+		{"getMyCommands", m{"scope": m{"type": "all_group_chats"}}, `[]`},
+		{"getWebhookInfo", nil, `{"has_custom_certificate":false,"pending_update_count":0,"url":""}`},
+		{"getMe", nil, `{"can_join_groups":true,"can_read_all_group_messages":false,"first_name":"Bellhop","has_topics_enabled":false,"id":123456,"is_bot":true,"supports_inline_queries":false,"username":"bellhop_bot"}`},
+	} {
+		if rep := call(t, tg, c.method, c.p); string(rep.Result) != c.want {
+			t.Errorf("%s: %s", c.method, rep.Result)
+		}
+	}
+	dm.Voice(ann, []byte("ogg"))
+	dm.Block()
+	dm.Unblock()
+	call(t, tg, "deleteWebhook", m{"drop_pending_updates": false})
+	if tg.Unconfirmed() != 3 {
+		t.Errorf("%d updates, want a voice message and two changes of membership", tg.Unconfirmed())
+	}
+	if rep := call(t, tg, "sendMessage", m{"chat_id": 7, "text": "again"}); !rep.OK {
+		t.Errorf("%+v", rep)
+	}
+	call(t, tg, "deleteWebhook", m{"drop_pending_updates": true})
+	if tg.Unconfirmed() != 0 {
+		t.Errorf("%d updates are left", tg.Unconfirmed())
+	}
+	if calls := tg.Calls("SENDMESSAGE"); len(calls) != 1 || calls[0].Params["chat_id"] != "7" || calls[0].Params["text"] != "again" {
+		t.Errorf("%+v", calls)
+	}
+}
+
 func TestTelegramPress(t *testing.T) {
 	tg := NewTelegram(TelegramOptions{})
 	ann := tg.User(7, "Ann")
@@ -120,7 +160,6 @@ func TestTelegramWait(t *testing.T) {
 			dm.Say(ann, "one")
 			time.Sleep(time.Second)
 			dm.Say(ann, "two")
-			time.Sleep(time.Second)
 		}()
 		tg.Wait(t, "two messages", func() bool { return len(dm.Shown()) == 2 })
 		if took := time.Since(start); took != 2*time.Second {

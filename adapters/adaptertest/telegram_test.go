@@ -328,6 +328,8 @@ func TestTelegramFaults(t *testing.T) {
 			{Net: NetHang}:   {context.DeadlineExceeded, false},
 			{Net: NetStall}:  {context.DeadlineExceeded, true},
 			{Status: 502}:    {nil, false},
+
+			{Status: 504, Net: NetLost}: {nil, true},
 		} {
 			tg.Fail("sendMessage", 1, f)
 			_, err := say(f.String())
