@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"bellhop/core"
 )
@@ -29,10 +30,6 @@ func refused(status int, header http.Header, body []byte) *failure {
 	f := classify(status, msg, codes)
 	if status/100 == 3 {
 		f.Msg = "the address has moved to " + header.Get("Location")
-	}
-	f.Msg = strings.TrimSpace(f.Msg)
-	if f.Msg == "" {
-		f.Msg = http.StatusText(status)
 	}
 	f.After = retryAfter(header)
 	if f.After == 0 && f.passing {
@@ -152,12 +149,12 @@ func dig(v any) (msg, codes string) {
 		}
 	case map[string]any:
 		for _, key := range []string{"error", "message", "detail", "msg"} {
-			if msg, codes = dig(v[key]); msg != "" {
+			if msg, codes = dig(v[key]); msg+codes != "" {
 				break
 			}
 		}
 		if where, ok := v["loc"].([]any); ok { // FastAPI: which field
-			msg = fmt.Sprint(where...) + ": " + msg
+			msg = strings.TrimSpace(fmt.Sprintln(where...)) + ": " + msg
 		}
 		if meta, ok := v["metadata"].(map[string]any); ok { // OpenRouter: what its provider said
 			if raw, ok := meta["raw"].(string); ok {
@@ -190,7 +187,10 @@ func plain(text []byte) string {
 
 // brief makes one short line of a text.
 func brief(s string) string {
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
+	words := strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r)
+	})
+	s = strings.Join(words, " ")
 	if r := []rune(s); len(r) > maxMsg {
 		s = string(r[:maxMsg]) + "…"
 	}

@@ -154,7 +154,7 @@ func (p *OpenAI) name(call core.Call) string { return p.opts.Name + "/" + call.M
 func (p *OpenAI) final(f *failure, call core.Call, tries int) *core.ModelError {
 	e := f.ModelError
 	e.Model, e.Tries = p.name(call), tries
-	e.Msg = brief(p.secrets.Replace(e.Msg))
+	e.Msg = cmp.Or(brief(p.secrets.Replace(e.Msg)), http.StatusText(e.Status), "no explanation")
 	if f.passing && e.After > maxAfter {
 		e.Msg = fmt.Sprintf("asks to wait %s: %s", e.After, e.Msg)
 	}

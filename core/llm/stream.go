@@ -96,12 +96,18 @@ func (e *events) next() bool {
 				e.data = data
 				return true
 			}
-		case field && (len(name) == 0 || string(name) == "event" || string(name) == "id" || string(name) == "retry"):
+		case len(line) == 0 || field && isField(string(name)):
 		case len(e.stray) < maxStray:
 			e.stray = append(append(e.stray, line...), '\n')
 		}
 	}
 	return false
+}
+
+// isField reports whether a line that begins so belongs to an event; "" is a
+// comment.
+func isField(name string) bool {
+	return name == "" || name == "event" || name == "id" || name == "retry"
 }
 
 func (e *events) err() error { return e.lines.Err() }
