@@ -17,7 +17,7 @@ import (
 //	p/<place>                          current thread of the place
 //	t/<thread>                         threads
 //	m/<thread><message><version>       messages
-//	mp/<place>\0<platform id>          platform id → message
+//	mp/<adapter>\0<channel>\0<id>      platform id → message; ids are unique in a channel, whatever the topic
 //	mi/<message><item>                 items of a message
 //	q/<bot>\0<item>                    queued items only
 //	i/<item>                           items
@@ -84,7 +84,8 @@ func currentKey(adapter, channel string) []byte {
 func placeKey(p core.Place) []byte { return []byte(famPlace + placeText(p)) }
 
 func platformKey(p core.Place, id string) []byte {
-	return []byte(famPlatform + placeText(p) + "\x00" + id)
+	p.Topic = ""
+	return []byte(famPlatform + placeText(p) + id)
 }
 
 func messageKey(thread, id core.ID, version int) []byte {

@@ -36,18 +36,45 @@ func (s *Store) Pick(ctx context.Context, items []core.Item, window int) (core.R
 			return err
 		}
 		if mail[0].Kind == core.ResumeItem {
-			run, err = t.resumed(mail[0])
-		} else {
-			run, err = t.draft(th, mail)
-			run.Resumed = items[0].Left
+			if run, err = t.resumed(mail[0]); err != nil {
+				return err
+			}
+			scene, err = t.scene(th, run, window)
+			return err
 		}
+		scene, err = t.scene(th, core.Run{Bot: mail[0].Bot}, window)
 		if err != nil {
 			return err
 		}
-		scene, err = t.scene(th, run, window)
+		if mail, err = t.latecomers(mail, scene); err != nil {
+			return err
+		}
+		run, err = t.draft(th, mail)
+		run.Resumed = items[0].Left
 		return err
 	})
 	return run, scene, err
+}
+
+// latecomers adds to the mail what has been queued for the bot since its
+// mailbox last heard: the run reads these messages, so it must answer them.
+func (t *tx) latecomers(mail []core.Item, sc core.Scene) ([]core.Item, error) {
+	last := mail[len(mail)-1]
+	for _, m := range sc.Messages {
+		if m.ID.Seq() <= last.Message.Seq() {
+			continue
+		}
+		items, err := t.itemsOf(m.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, it := range items {
+			if it.Bot == last.Bot && it.State == core.Queued {
+				mail = append(mail, it)
+			}
+		}
+	}
+	return mail, nil
 }
 
 // draft is the run that the items would begin. The oldest gives it its number.
