@@ -60,13 +60,14 @@ type SentFile struct {
 	Content []byte
 }
 
-// Op is a direction of traffic.
+// Op is a kind of traffic.
 type Op string
 
-// The directions.
+// The kinds of traffic.
 const (
 	Sending   Op = "sending"   // what shows and edits messages
 	Receiving Op = "receiving" // what brings events
+	Finding   Op = "finding"   // what Resolve asks
 )
 
 // Strange is an event that no adapter was written for.

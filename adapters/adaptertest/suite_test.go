@@ -148,6 +148,18 @@ var mutants = []struct {
 			}
 		}
 	}},
+	{"takes a failed search for an answer", "cannot tell", func(m *mutant) {
+		m.features = func(f *core.Features) {
+			resolve := f.Resolve
+			f.Resolve = func(ctx context.Context, o core.Outbound) (core.Receipt, error) {
+				r, err := resolve(ctx, o)
+				if err != nil {
+					err = core.ErrNotSent
+				}
+				return r, err
+			}
+		}
+	}},
 	{"is sure that a lost message was not sent", "lost answer", func(m *mutant) {
 		m.send = failing(m.Adapter, func(error) error { return core.ErrNotSent })
 	}},

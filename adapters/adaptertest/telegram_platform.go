@@ -259,6 +259,8 @@ func (p *TelegramPlatform) Fail(op Op, n int, f Fault) (func() int, error) {
 		return hits, nil
 	case Sending:
 		return p.tg.Fail("sendMessage editMessageText", n, f), nil
+	case Finding:
+		return p.tg.Fail("editMessageText", n, f), nil
 	}
 	return nil, errors.ErrUnsupported
 }
