@@ -251,5 +251,20 @@ func testOnce(s *session) {
 			}
 		}
 		s.shows(r, "once")
+
+		// After a crash the outbox has the text, and does not know whether
+		// that or only the status line is shown.
+		s.fail(Sending, 1, Fault{Net: NetLost})
+		if _, err := s.a.Send(s.t.Context(), s.open(e, "k2", "…")); err == nil {
+			s.t.Fatal("a send that was never answered is a success")
+		}
+		o = s.open(e, "k2", "twice")
+		o.Kind = core.OutFinal
+		for range 2 {
+			if _, err := s.f.Resolve(s.t.Context(), s.known(o, open.ID)); err != nil {
+				s.t.Errorf("a lost status line that becomes the text: %v", err)
+			}
+			s.shows(r, "once", "twice")
+		}
 	}
 }
