@@ -62,6 +62,11 @@ func newClient(o Options) *client {
 	}
 }
 
+// maxConns bounds the connections: one polls, and the others carry more calls
+// than Telegram takes from one bot (about 30 a second), even if each takes
+// half a second. A burst costs no more memory than that.
+const maxConns = 16
+
 // transport keeps connections alive and speaks HTTP/1 only: a call that is cut
 // then closes its connection, where HTTP/2 would hand the same deaf one to the
 // next call.
@@ -72,7 +77,8 @@ func transport() *http.Transport {
 		Proxy:               http.ProxyFromEnvironment,
 		DialContext:         (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
 		TLSHandshakeTimeout: 10 * time.Second,
-		MaxIdleConnsPerHost: 16,
+		MaxIdleConnsPerHost: maxConns,
+		MaxConnsPerHost:     maxConns,
 		IdleConnTimeout:     90 * time.Second,
 		Protocols:           &p,
 	}
