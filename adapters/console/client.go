@@ -58,7 +58,7 @@ func chatLink(conn net.Conn, in io.Reader, o ClientOptions, chat func(*link) err
 	}
 	var running sync.WaitGroup
 	defer running.Wait()
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	defer close(l.quit)
 
 	session := cmp.Or(o.Session, DefaultSession)
@@ -136,7 +136,7 @@ func (l *link) transmit() {
 		select {
 		case f := <-l.out:
 			if w.Encode(f) != nil {
-				l.conn.Close()
+				_ = l.conn.Close()
 				return
 			}
 		case <-l.quit:

@@ -26,9 +26,9 @@ func (s *server) answer(text string) {
 
 // echo is a sink that has every message answered by its text in capitals,
 // after a preview.
-func (s *server) echo(t *testing.T) core.Sink {
+func (s *server) echo() core.Sink {
 	var answering sync.WaitGroup
-	t.Cleanup(answering.Wait)
+	s.t.Cleanup(answering.Wait)
 	return func(ctx context.Context, batch []core.Inbound) error {
 		answering.Go(func() {
 			for _, m := range batch {
@@ -39,24 +39,13 @@ func (s *server) echo(t *testing.T) core.Sink {
 				for _, o := range []core.Outbound{preview, final("main", "not for you"), o} {
 					time.Sleep(time.Second)
 					if _, err := s.Send(ctx, o); err != nil {
-						t.Error(err)
+						s.t.Error(err)
 					}
 				}
 			}
 		})
 		return s.sink(ctx, batch)
 	}
-}
-
-// runEcho is run with the sink echo.
-func (s *server) runEcho() {
-	done := make(chan struct{})
-	sink := s.echo(s.t)
-	go func() {
-		defer close(done)
-		s.Run(s.ctx, sink)
-	}()
-	s.t.Cleanup(func() { <-done })
 }
 
 func TestPipe(t *testing.T) {
@@ -75,7 +64,7 @@ func TestPipe(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := start(t)
-				s.runEcho()
+				s.runWith(s.echo())
 				var out strings.Builder
 				err := Chat(t.Context(), s.connect(), strings.NewReader(test.in), &out, ClientOptions{})
 				if out.String() != test.out {
@@ -143,12 +132,12 @@ func TestPipeEnds(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				in, typist := io.Pipe()
-				defer typist.Close()
+				defer hangUp(t, typist)
 				done := make(chan error, 1)
 				conn := s.connect()
 				go func() { done <- Chat(ctx, conn, in, io.Discard, ClientOptions{}) }()
 				if test.in != "" {
-					io.WriteString(typist, test.in)
+					write(t, typist, test.in)
 				}
 				synctest.Wait()
 				test.end(s, cancel)
@@ -163,7 +152,7 @@ func TestPipeEnds(t *testing.T) {
 // drop closes all connections, as a process that ends does.
 func (s *server) drop() {
 	for _, c := range s.session("main") {
-		c.conn.Close()
+		hangUp(s.t, c.conn)
 	}
 }
 
@@ -182,12 +171,11 @@ func TestUnreadableServer(t *testing.T) {
 		s := start(t)
 		conn := s.connect()
 		near, far := io.Pipe()
-		defer near.Close()
+		defer hangUp(t, far)
 		go func() {
 			synctest.Wait()
-			s.session("main")[0].conn.Write([]byte("nonsense\n"))
+			write(t, s.session("main")[0].conn, "nonsense\n")
 		}()
-		defer far.Close()
 		err := Chat(t.Context(), conn, near, io.Discard, ClientOptions{})
 		if err == nil || !strings.Contains(err.Error(), "unreadable line") {
 			t.Errorf("got %v", err)
@@ -204,7 +192,7 @@ func TestSlowReader(t *testing.T) {
 		l.conn = s.connect()
 		received := make(chan struct{})
 		go func() { defer close(received); l.receive() }()
-		io.WriteString(l.conn, `{"hello":{"session":"main"}}`+"\n")
+		write(t, l.conn, `{"hello":{"session":"main"}}`+"\n")
 		synctest.Wait()
 		for range 3 * queued {
 			o := final("main", "growing")
@@ -225,7 +213,7 @@ func TestSlowReader(t *testing.T) {
 		if n != queued+1 {
 			t.Errorf("%d frames", n)
 		}
-		l.conn.Close()
+		hangUp(t, l.conn)
 		<-received
 		if !errors.Is(l.ended, io.ErrClosedPipe) {
 			t.Errorf("ended with %v", l.ended)

@@ -72,9 +72,9 @@ func (a *attended) Run(ctx context.Context, sink core.Sink) error {
 		near, far := net.Pipe()
 		lines := make(chan string, 10_000)
 		d.lines = lines
-		serving.Go(func() { a.Serve(ctx, far) })
+		serving.Go(func() { _ = a.Serve(ctx, far) })
 		serving.Go(func() { a.p.read(d, near) })
-		serving.Go(func() { write(ctx, near, lines) })
+		serving.Go(func() { carry(ctx, near, lines) })
 		lines <- fmt.Sprintf(`{"hello":{"session":%q}}`, d.session)
 		select {
 		case <-a.attached:
@@ -118,13 +118,15 @@ func (a *attended) Send(ctx context.Context, o core.Outbound) (core.Receipt, err
 	return a.Adapter.Send(ctx, o)
 }
 
-// write carries lines to the connection until ctx ends, and closes it then.
-func write(ctx context.Context, conn net.Conn, lines <-chan string) {
-	defer conn.Close()
+// carry takes lines to the connection until ctx ends, and closes it then.
+func carry(ctx context.Context, conn net.Conn, lines <-chan string) {
+	defer func() { _ = conn.Close() }()
 	for {
 		select {
 		case line := <-lines:
-			fmt.Fprintln(conn, line)
+			if _, err := fmt.Fprintln(conn, line); err != nil {
+				return
+			}
 		case <-ctx.Done():
 			return
 		}

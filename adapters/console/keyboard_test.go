@@ -1,6 +1,7 @@
 package console
 
 import (
+	"errors"
 	"io"
 	"slices"
 	"testing"
@@ -37,7 +38,7 @@ func TestKeyboard(t *testing.T) {
 					k.feed(chunk)
 				}
 				got, err := io.ReadAll(&k)
-				if string(got) != test.want || err != errIdle {
+				if string(got) != test.want || !errors.Is(err, errIdle) {
 					t.Errorf("%d bytes at a time: got %q, %v, want %q", size, got, err, test.want)
 				}
 			}

@@ -53,7 +53,7 @@ func (c *client) write(ctx context.Context, f serverFrame) error {
 		_, err = c.conn.Write(append(line, '\n'))
 	}
 	if err != nil {
-		c.conn.Close()
+		_ = c.conn.Close()
 	}
 	return err
 }
@@ -64,8 +64,9 @@ func (c *client) write(ctx context.Context, f serverFrame) error {
 // or ctx ends, even if the client has gone by then. The error is nil unless
 // the client broke the protocol beyond repair.
 func (a *Adapter) Serve(ctx context.Context, conn net.Conn) error {
-	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	hangUp := func() { _ = conn.Close() }
+	defer hangUp()
+	defer context.AfterFunc(ctx, hangUp)()
 
 	c := &client{conn: conn, turn: make(chan struct{}, 1)}
 	defer a.detach(c)

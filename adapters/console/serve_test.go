@@ -5,10 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,123 +15,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 )
-
-// server is an Adapter and what its sink got.
-type server struct {
-	*Adapter
-	t   *testing.T
-	ctx context.Context
-
-	mu   sync.Mutex
-	got  []core.Inbound
-	deny []error // what the sink answers to the next batches
-}
-
-// start makes an Adapter in a synctest bubble; it is not running yet. All that
-// the test starts has ended when the test has.
-func start(t *testing.T) *server {
-	ctx, cancel := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	s := &server{t: t, ctx: ctx, Adapter: New(Options{Name: "console", User: "you"})}
-	t.Cleanup(func() {
-		cancel()
-		running.Wait()
-	})
-	return s
-}
-
-func (s *server) run() {
-	done := make(chan error, 1)
-	go func() { done <- s.Run(s.ctx, s.sink) }()
-	s.t.Cleanup(func() {
-		if err := <-done; err != nil {
-			s.t.Errorf("Run: %v", err)
-		}
-	})
-}
-
-func (s *server) sink(_ context.Context, batch []core.Inbound) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.deny) > 0 {
-		err := s.deny[0]
-		s.deny = s.deny[1:]
-		return err
-	}
-	s.got = append(s.got, batch...)
-	return nil
-}
-
-func (s *server) inbound() []core.Inbound {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.got
-}
-
-// connect is the client's end of a connection that is being served.
-func (s *server) connect() net.Conn {
-	near, far := net.Pipe()
-	done := make(chan error, 1)
-	go func() { done <- s.Serve(s.ctx, far) }()
-	s.t.Cleanup(func() {
-		near.Close()
-		if err := <-done; err != nil {
-			s.t.Errorf("Serve: %v", err)
-		}
-	})
-	return near
-}
-
-// raw speaks the protocol by hand.
-type raw struct {
-	t     *testing.T
-	conn  net.Conn
-	lines *bufio.Reader
-}
-
-func (s *server) raw(session string) *raw {
-	conn := s.connect()
-	r := &raw{s.t, conn, bufio.NewReader(conn)}
-	if session != "" {
-		r.write(fmt.Sprintf(`{"hello":{"session":%q}}`, session))
-	}
-	synctest.Wait()
-	return r
-}
-
-func (r *raw) write(line string) {
-	r.t.Helper()
-	if _, err := fmt.Fprintln(r.conn, line); err != nil {
-		r.t.Fatal(err)
-	}
-}
-
-func (r *raw) read() string {
-	r.t.Helper()
-	line, err := r.lines.ReadString('\n')
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return strings.TrimSpace(line)
-}
-
-func (r *raw) want(line string) {
-	r.t.Helper()
-	if got := r.read(); got != line {
-		r.t.Errorf("got  %s\nwant %s", got, line)
-	}
-}
-
-func final(session, text string) core.Outbound {
-	return core.Outbound{
-		Kind:    core.OutFinal,
-		Place:   core.Place{Adapter: "console", Channel: session},
-		Text:    text,
-		Speaker: core.Speaker{Name: "chief"},
-		Answers: []string{"a1"},
-		Last:    true,
-	}
-}
 
 func TestSay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -227,7 +108,7 @@ func TestSayOutlivesItsClient(t *testing.T) {
 		s := start(t)
 		c := s.raw("main")
 		c.write(`{"say":{"id":"a1","text":"last words"}}`)
-		c.conn.Close()
+		hangUp(t, c.conn)
 		s.run()
 		synctest.Wait()
 		if got := s.inbound(); len(got) != 1 || got[0].Text != "last words" {
@@ -281,7 +162,7 @@ func TestEndlessLineIsRefused(t *testing.T) {
 		near, far := net.Pipe()
 		done := make(chan error, 1)
 		go func() { done <- s.Serve(s.ctx, far) }()
-		go near.Write([]byte(strings.Repeat("x", 10<<20)))
+		go func() { _, _ = near.Write([]byte(strings.Repeat("x", 10<<20))) }()
 		line, err := bufio.NewReader(near).ReadString('\n')
 		if err != nil || !strings.Contains(line, `{"error":{"text":"a line is longer than`) {
 			t.Errorf("client got %q, %v", line, err)
@@ -313,7 +194,7 @@ func TestSendReachesAllClientsOfTheSession(t *testing.T) {
 		}
 
 		// With one client gone, the other is enough; and edits keep the id.
-		a.conn.Close()
+		hangUp(t, a.conn)
 		edit := final("main", "ho")
 		edit.Edit = r.ID
 		go func() {
@@ -372,7 +253,7 @@ func TestSendWaitsForAClient(t *testing.T) {
 		if got := c.read(); !strings.Contains(got, `"text":"pending"`) {
 			t.Errorf("got %s", got)
 		}
-		c.conn.Close()
+		hangUp(t, c.conn)
 		synctest.Wait()
 		refused(final("main", "later"))
 	})

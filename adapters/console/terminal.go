@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,18 +34,19 @@ type chat struct {
 	keyboard   keyboard
 	view       view
 	history    *history
+	err        error            // the first failure to write to the terminal
 	unaccepted map[string]bool  // messages without an ack
 	leaving    bool             // the person has asked to
 	patience   <-chan time.Time // when leaving, ends it
 }
 
 // chatRaw puts the terminal into raw mode and, whatever happens, back.
-func chatRaw(ctx context.Context, l *link, in, out *os.File, o ClientOptions) error {
+func chatRaw(ctx context.Context, l *link, in, out *os.File, o ClientOptions) (err error) {
 	before, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
 		return fmt.Errorf("terminal: %w", err)
 	}
-	defer term.Restore(int(in.Fd()), before)
+	defer func() { err = errors.Join(err, term.Restore(int(in.Fd()), before)) }()
 	resized := make(chan os.Signal, 1)
 	signal.Notify(resized, syscall.SIGWINCH)
 	defer signal.Stop(resized)
@@ -71,7 +73,7 @@ func chatTerminal(ctx context.Context, l *link, out io.Writer, size func() (widt
 	c.term.SetBracketedPasteMode(true)
 	defer func() {
 		c.term.SetBracketedPasteMode(false)
-		io.WriteString(out, "\r\n")
+		_, _ = io.WriteString(out, "\r\n") // the chat is over, whatever becomes of it
 	}()
 
 	var err error
@@ -80,19 +82,19 @@ func chatTerminal(ctx context.Context, l *link, out io.Writer, size func() (widt
 		c.write(c.view.note("the history is not kept: " + err.Error()))
 	}
 	c.term.History = c.history
-	if err := c.resize(size()); err != nil {
-		return err
-	}
+	c.resize(size())
 	c.edit()
 	input := c.input
 	for !c.leaving || len(c.unaccepted) > 0 {
-		var err error
+		if c.err != nil {
+			return fmt.Errorf("terminal: %w", c.err)
+		}
 		select {
 		case f, ok := <-c.frames:
 			if !ok {
 				return c.broken(c.gone())
 			}
-			err = c.take(f)
+			c.take(f)
 		case keys, ok := <-input:
 			switch {
 			case !ok:
@@ -105,14 +107,11 @@ func chatTerminal(ctx context.Context, l *link, out io.Writer, size func() (widt
 				return c.broken(errors.New("left at once"))
 			}
 		case <-resized:
-			err = c.resize(size())
+			c.resize(size())
 		case <-c.patience:
 			return c.broken(errors.New("the appliance does not answer"))
 		case <-ctx.Done():
 			return c.broken(ctx.Err())
-		}
-		if err != nil {
-			return fmt.Errorf("terminal: %w", err)
 		}
 	}
 	return nil
@@ -172,33 +171,31 @@ func (c *chat) entered(line string) {
 }
 
 // take shows what the appliance says.
-func (c *chat) take(f serverFrame) error {
+func (c *chat) take(f serverFrame) {
 	switch {
 	case f.Ack != nil:
 		delete(c.unaccepted, f.Ack.ID)
 	case f.Show != nil:
-		return c.write(c.view.show(*f.Show))
+		c.write(c.view.show(*f.Show))
 	case f.Trouble != nil:
-		return c.write(c.view.note("not accepted yet: " + f.Trouble.Text))
+		c.write(c.view.note("not accepted yet: " + f.Trouble.Text))
 	case f.Error != nil:
 		delete(c.unaccepted, f.Error.ID)
-		return c.write(c.view.note("refused: " + f.Error.Text))
+		c.write(c.view.note("refused: " + f.Error.Text))
 	}
-	return nil
 }
 
 // write puts text above the line being typed.
-func (c *chat) write(text string) error {
-	if text == "" {
-		return nil
+func (c *chat) write(text string) {
+	if text != "" {
+		_, err := io.WriteString(c.term, text)
+		c.err = cmp.Or(c.err, err)
 	}
-	_, err := io.WriteString(c.term, text)
-	return err
 }
 
-func (c *chat) resize(width, height int) error {
+func (c *chat) resize(width, height int) {
 	c.view.resize(width)
-	return c.term.SetSize(width, height)
+	c.err = cmp.Or(c.err, c.term.SetSize(width, height))
 }
 
 // broken adds to the end of a chat what it leaves open.

@@ -38,16 +38,14 @@ func sit(t *testing.T, s *server, o ClientOptions) *tty {
 			return chatTerminal(ctx, l, p.screen, size, p.resized, o)
 		})
 	}()
-	t.Cleanup(func() { keys.Close() })
+	t.Cleanup(func() { hangUp(t, keys) })
 	synctest.Wait()
 	return p
 }
 
 func (p *tty) types(keys string) {
 	p.t.Helper()
-	if _, err := io.WriteString(p.keys, keys); err != nil {
-		p.t.Fatal(err)
-	}
+	write(p.t, p.keys, keys)
 	synctest.Wait()
 }
 
@@ -265,7 +263,7 @@ func TestTerminalLeavesWhenAccepted(t *testing.T) {
 		"accepted":  {func(s *server, _ *tty) { s.run() }, ""},
 		"never":     {func(*server, *tty) { time.Sleep(time.Minute) }, "the appliance does not answer; messages that may not have been accepted: 2"},
 		"impatient": {func(_ *server, p *tty) { p.types("x"); p.types("\x03") }, "left at once; messages that may not have been accepted: 2"},
-		"hung up":   {func(_ *server, p *tty) { p.keys.Close(); time.Sleep(time.Minute) }, "the appliance does not answer; messages that may not have been accepted: 2"},
+		"hung up":   {func(_ *server, p *tty) { hangUp(p.t, p.keys); time.Sleep(time.Minute) }, "the appliance does not answer; messages that may not have been accepted: 2"},
 		"gone":      {func(s *server, _ *tty) { s.drop() }, "the appliance has closed the connection; messages that may not have been accepted: 2"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -134,16 +134,16 @@ func FuzzView(f *testing.F) {
 		text = visible(text)
 		columns := max(narrowest+1, int(width))
 		grown, once := &screen{width: columns}, &screen{width: columns}
-		write := func(s *screen, out string) { s.Write([]byte(strings.ReplaceAll(out, "\n", "\r\n"))) }
+		show := func(s *screen, out string) { write(t, s, strings.ReplaceAll(out, "\n", "\r\n")) }
 
 		v := view{width: columns}
 		runes := []rune(text)
 		for n := 0; n < len(runes); n += int(step) + 1 {
-			write(grown, v.show(piece("p1", core.OutUpdate, string(runes[:n]))))
+			show(grown, v.show(piece("p1", core.OutUpdate, string(runes[:n]))))
 		}
-		write(grown, v.show(piece("p1", core.OutFinal, text)))
+		show(grown, v.show(piece("p1", core.OutFinal, text)))
 		v = view{width: columns}
-		write(once, v.show(piece("p1", core.OutFinal, text)))
+		show(once, v.show(piece("p1", core.OutFinal, text)))
 		if d := cmp.Diff(once.String(), grown.String()); d != "" {
 			t.Error(d)
 		}
