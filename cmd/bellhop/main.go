@@ -33,7 +33,7 @@ const (
 
 // gcPercent trades a little processor time for memory: a burst's peak is a
 // fifth lower than with Go's 100, on a server where memory is what is short.
-const gcPercent = 40
+const gcPercent = 30
 
 func main() {
 	if os.Getenv("GOGC") == "" {
