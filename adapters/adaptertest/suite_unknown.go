@@ -71,7 +71,7 @@ func (s *session) recovers(o core.Outbound) core.Receipt {
 }
 
 // known completes what Resolve is told: the ids of all else that we show in
-// the channel, in whatever topic.
+// the place.
 func (s *session) known(o core.Outbound, ids ...string) core.Outbound {
 	o.Known = func(id string) bool { return slices.Contains(ids, id) }
 	return o
@@ -142,7 +142,7 @@ func testNeverShown(s *session) {
 		for _, f := range []Fault{{Net: NetHang}, {Net: NetRefuse}, {Status: 502}} {
 			e := s.hear(r, Saying{From: ann, Text: "hello"})
 			ids = append(ids, s.show(e, "first", "first "+f.String()).ID)
-			ids = append(ids, s.show(there, "beside", "beside "+f.String()).ID)
+			s.show(there, "beside", "beside "+f.String()) // of another place: not known
 			s.say(r, Saying{From: ann, Text: "are you there?"})
 			s.fail(Sending, 1, f)
 			o := s.known(s.open(e, "second", "second "+f.String()), ids...)
