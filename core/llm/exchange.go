@@ -105,7 +105,7 @@ func (x *exchange) lost(err error) *failure {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		msg = e.Err.Error() // without the address, which may hold a password
 	}
-	if context.Cause(x.ctx) == errSilent {
+	if errors.Is(context.Cause(x.ctx), errSilent) {
 		msg = fmt.Sprintf("no answer within %s", x.limit)
 		if x.began {
 			msg = fmt.Sprintf("silent for %s", x.limit)

@@ -404,7 +404,7 @@ func TestContextEnds(t *testing.T) {
 				defer cancel()
 				start := time.Now()
 				got := listen(t, ctx, &server{answers: []answer{a}}, OpenAIOptions{}, core.Call{})
-				if got.Err != why || time.Since(start) != 10*time.Second {
+				if !errors.Is(got.Err, why) || time.Since(start) != 10*time.Second {
 					t.Errorf("error %v after %s", got.Err, time.Since(start))
 				}
 			})
@@ -412,7 +412,7 @@ func TestContextEnds(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(why)
-	if got := listen(t, ctx, &server{answers: []answer{{err: errors.New("x")}}}, OpenAIOptions{}, core.Call{}); got.Err != why {
+	if got := listen(t, ctx, &server{answers: []answer{{err: errors.New("x")}}}, OpenAIOptions{}, core.Call{}); !errors.Is(got.Err, why) {
 		t.Errorf("with a context that is over: %+v", got)
 	}
 }
@@ -427,7 +427,10 @@ func TestConsumerStops(t *testing.T) {
 			s := &server{answers: []answer{text(all), text(all + sse(ends("tool_calls"), "[DONE]"))}}
 			p := NewOpenAI(OpenAIOptions{HTTP: &http.Client{Transport: s}})
 			n := 0
-			for range p.Stream(t.Context(), core.Call{}) {
+			for _, err := range p.Stream(t.Context(), core.Call{}) {
+				if err != nil {
+					t.Error(err)
+				}
 				if n++; n > stop {
 					break
 				}

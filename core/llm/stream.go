@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"io"
 	"strings"
 
@@ -53,7 +54,7 @@ func (x *exchange) read(send func(core.Chunk) bool) *failure {
 			x.drain()
 		}
 		return nil
-	case events.err() == bufio.ErrTooLong:
+	case errors.Is(events.err(), bufio.ErrTooLong):
 		return unreadable("an event is too long")
 	case events.err() != nil:
 		return x.lost(events.err())

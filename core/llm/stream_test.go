@@ -146,6 +146,8 @@ func FuzzStream(f *testing.F) {
 		if e, ok := errors.AsType[*core.ModelError](got.Err); got.Err != nil && (!ok || e.Msg == "" || len([]rune(e.Msg)) > maxMsg+1) {
 			t.Errorf("error %#v", got.Err)
 		}
-		refused(500, http.Header{}, []byte(stream))
+		if f := refused(500, http.Header{}, []byte(stream)); f.Status != 500 {
+			t.Errorf("status %d", f.Status)
+		}
 	})
 }
