@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -91,14 +92,20 @@ func newClient() *http.Client {
 	}
 }
 
-// secrets replaces what must not be in an error: the key and the headers'
-// values, which may be keys too. Anything shorter than six characters is no
+// secrets replaces what must not be in an error: the key, and the words of the
+// headers, which may be keys too. Anything shorter than six characters is no
 // secret but a placeholder, and would garble the text.
 func secrets(o OpenAIOptions) *strings.Replacer {
+	words := strings.Fields(o.APIKey)
+	for _, value := range o.Headers {
+		words = append(words, strings.Fields(value)...)
+	}
+	// The longest first, lest the rest of one stays that begins with another.
+	slices.SortFunc(words, func(a, b string) int { return len(b) - len(a) })
 	var pairs []string
-	for _, s := range append(values(o.Headers), o.APIKey) {
-		if len(s) >= 6 {
-			pairs = append(pairs, s, "[secret]")
+	for _, word := range words {
+		if len(word) >= 6 {
+			pairs = append(pairs, word, "[secret]")
 		}
 	}
 	return strings.NewReplacer(pairs...)
@@ -136,8 +143,8 @@ func (p *OpenAI) Stream(ctx context.Context, call core.Call) iter.Seq2[core.Chun
 				return
 			}
 			pause := backoff(tries) + f.After
-			p.opts.Log.WarnContext(ctx, "model call failed, trying again", "model", p.name(call),
-				"fault", f.Fault, "status", f.Status, "retry", tries, "wait", pause)
+			p.opts.Log.WarnContext(ctx, "model call failed, trying again",
+				"retry", tries, "wait", pause, "error", p.final(f, call, tries))
 			if !send(core.Chunk{Reset: true, Retry: tries}) {
 				return
 			}
@@ -216,12 +223,4 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
-}
-
-func values(m map[string]string) []string {
-	list := make([]string, 0, len(m))
-	for _, v := range m {
-		list = append(list, v)
-	}
-	return list
 }

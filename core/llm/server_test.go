@@ -111,8 +111,8 @@ func TestNoStreamOptions(t *testing.T) {
 // No way leads a secret into an error or the log.
 func TestSecrets(t *testing.T) {
 	const key, other = "sk-proj-0123456789", "s3cret-header"
-	o := OpenAIOptions{APIKey: key, Headers: map[string]string{"X-Key": other}}
-	said := "Authorization: Bearer " + key + ", X-Key: " + other
+	o := OpenAIOptions{APIKey: key, Headers: map[string]string{"X-Key": "Token " + other, "X-Longer": key + "-and-more"}}
+	said := "Authorization: Bearer " + key + ", X-Key: " + other + ", X-Longer: " + key + "-and-more"
 	cutting := strings.Repeat("x", maxMsg-8) + key // half of it would stay when cut first
 	for name, a := range map[string]answer{
 		"refusal":   refuse(400, said),
@@ -130,7 +130,7 @@ func TestSecrets(t *testing.T) {
 				var log bytes.Buffer
 				o.Log = slog.New(slog.NewTextHandler(&log, nil))
 				got := listen(t, t.Context(), &server{answers: []answer{a}}, o, core.Call{})
-				if text := got.Err.Error() + log.String(); strings.Contains(text, "sk-proj") || strings.Contains(text, other) || strings.Contains(text, "Bearer s") {
+				if text := got.Err.Error() + log.String(); strings.Contains(text, "sk-proj") || strings.Contains(text, other) || strings.Contains(text, "and-more") {
 					t.Error(text)
 				}
 			})
