@@ -58,6 +58,7 @@ type Adapter struct {
 
 	mu      sync.Mutex
 	clients map[string][]*client // by session
+	over    chan struct{}        // closed and replaced when Run returns
 }
 
 // New makes an Adapter. It does nothing until Run and Serve are called.
@@ -69,6 +70,7 @@ func New(o Options) *Adapter {
 		attached: o.Attached,
 		offers:   make(chan offer),
 		clients:  make(map[string][]*client),
+		over:     make(chan struct{}),
 	}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
@@ -114,9 +116,15 @@ type offer struct {
 }
 
 // Run implements core.Adapter: it hands to sink what the clients say, until
-// ctx ends, and returns nil then. It may be called again afterwards; between
-// two calls the clients wait.
+// ctx ends, and returns nil then. It may be called again afterwards, for the
+// clients that come afterwards.
 func (a *Adapter) Run(ctx context.Context, sink core.Sink) error {
+	defer func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		close(a.over)
+		a.over = make(chan struct{})
+	}()
 	for ctx.Err() == nil {
 		select {
 		case o := <-a.offers:

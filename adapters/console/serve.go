@@ -29,6 +29,7 @@ type client struct {
 	conn    net.Conn
 	session string        // empty until it has said hello
 	turn    chan struct{} // holds a token while somebody writes
+	over    chan struct{} // closed when the Run that serves it has returned
 }
 
 // write sends one frame and may wait for other writers, until ctx ends. After
@@ -60,15 +61,18 @@ func (c *client) write(ctx context.Context, f serverFrame) error {
 
 // Serve talks to one client until it goes or ctx ends, and closes conn. Any
 // number of calls may be active, before Run too: what the clients say waits
-// for it. A message that was read is offered to the sink until it is durable
-// or ctx ends, even if the client has gone by then. The error is nil unless
-// the client broke the protocol beyond repair.
+// for it. A message that was read is offered to the sink until it is durable,
+// even if the client has gone by then; when Run returns first, or ctx ends,
+// the connection is closed without an ack. The error is nil unless the client
+// broke the protocol beyond repair.
 func (a *Adapter) Serve(ctx context.Context, conn net.Conn) error {
 	hangUp := func() { _ = conn.Close() }
 	defer hangUp()
 	defer context.AfterFunc(ctx, hangUp)()
 
-	c := &client{conn: conn, turn: make(chan struct{}, 1)}
+	a.mu.Lock()
+	c := &client{conn: conn, turn: make(chan struct{}, 1), over: a.over}
+	a.mu.Unlock()
 	defer a.detach(c)
 	lines := bufio.NewScanner(conn)
 	lines.Buffer(nil, maxLine)
@@ -124,7 +128,11 @@ func (a *Adapter) place(session string) core.Place {
 	return core.Place{Adapter: a.name, Channel: session}
 }
 
-// accept offers the message to the sink until it is durable or ctx ends.
+// errOver says that a message has not become durable and will not.
+var errOver = errors.New("the adapter does not run any more")
+
+// accept offers the message to the sink until it is durable, and hangs up if
+// it will not be.
 func (a *Adapter) accept(ctx context.Context, c *client, s say) {
 	m := core.Inbound{
 		Key:       c.session + "/" + s.ID,
@@ -142,12 +150,13 @@ func (a *Adapter) accept(ctx context.Context, c *client, s say) {
 	}
 	told := ""
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
-		err := a.offer(ctx, m)
-		if err == nil {
+		err := a.offer(ctx, c.over, m)
+		switch {
+		case err == nil:
 			c.reply(ctx, serverFrame{Ack: &ack{ID: s.ID}})
 			return
-		}
-		if ctx.Err() != nil {
+		case errors.Is(err, errOver):
+			_ = c.conn.Close()
 			return
 		}
 		if told != err.Error() {
@@ -157,25 +166,27 @@ func (a *Adapter) accept(ctx context.Context, c *client, s say) {
 		}
 		select {
 		case <-time.After(pause):
+		case <-c.over:
 		case <-ctx.Done():
-			return
 		}
 	}
 }
 
 // offer waits for Run to take the message and for the sink's word on it.
-func (a *Adapter) offer(ctx context.Context, m core.Inbound) error {
+func (a *Adapter) offer(ctx context.Context, over <-chan struct{}, m core.Inbound) error {
 	result := make(chan error, 1)
 	select {
 	case a.offers <- offer{m, result}:
+	case <-over:
+		return errOver
 	case <-ctx.Done():
-		return ctx.Err()
+		return errOver
 	}
 	select {
-	case err := <-result:
+	case err := <-result: // comes before Run returns
 		return err
 	case <-ctx.Done():
-		return ctx.Err()
+		return errOver
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net"
 	"strings"
 	"testing"
@@ -114,6 +115,37 @@ func TestSayOutlivesItsClient(t *testing.T) {
 		if got := s.inbound(); len(got) != 1 || got[0].Text != "last words" {
 			t.Errorf("got %v", got)
 		}
+	})
+}
+
+// TestSayAfterRun: what is not durable when Run ends is not acknowledged, and
+// keeps nobody waiting.
+func TestSayAfterRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t)
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() {
+			ended <- s.Run(ctx, func(context.Context, []core.Inbound) error { return errors.New("disk full") })
+		}()
+		stuck, idle := s.raw("main"), s.raw("main")
+		stuck.write(`{"say":{"id":"a1","text":"x"}}`)
+		stuck.want(`{"trouble":{"id":"a1","text":"disk full"}}`)
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		idle.write(`{"say":{"id":"a2","text":"x"}}`)
+		for _, c := range []*raw{stuck, idle} {
+			if line, err := c.lines.ReadString('\n'); !errors.Is(err, io.EOF) {
+				t.Errorf("got %q, %v", line, err)
+			}
+		}
+
+		s.run()
+		late := s.raw("main")
+		late.write(`{"say":{"id":"a3","text":"x"}}`)
+		late.want(`{"ack":{"id":"a3"}}`)
 	})
 }
 
