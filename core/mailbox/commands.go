@@ -27,7 +27,7 @@ func fresh(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
 			return core.CommandReply{}, err
 		}
 	}
-	return core.CommandReply{Text: "A fresh start. What I have read here before is out of my mind."}, nil
+	return core.CommandReply{Text: "A fresh start: from here on I no longer see what was said before."}, nil
 }
 
 func stop(_ context.Context, inv core.Invocation) (core.CommandReply, error) {

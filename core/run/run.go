@@ -202,7 +202,11 @@ func (t *turn) work(ctx context.Context) error {
 		}
 	}
 	t.o.Outbox.Open(t.run, t.speaker(), openStatus)
-	limit, cancel := context.WithDeadlineCause(ctx, t.run.Created.Add(t.bot.RunTime), errRunTime)
+	began := t.run.Created
+	if t.run.Resumed { // the time it lay still does not count
+		began = time.Now()
+	}
+	limit, cancel := context.WithDeadlineCause(ctx, began.Add(t.bot.RunTime), errRunTime)
 	defer cancel()
 	err := t.loop(limit)
 	switch {
