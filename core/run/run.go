@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"bellhop/core"
@@ -279,11 +280,11 @@ func (t *turn) continuations() int {
 
 // unfinished is the text of those steps: the answer's beginning.
 func (t *turn) unfinished() string {
-	var s string
+	var s strings.Builder
 	for _, st := range t.steps[len(t.steps)-t.continuations():] {
-		s += st.Text()
+		s.WriteString(st.Text())
 	}
-	return s
+	return s.String()
 }
 
 // keep makes a step durable, new or again.
