@@ -1,8 +1,8 @@
 package console
 
 import (
+	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,12 +29,11 @@ const (
 // a key, as its keyboard is fed between two writes.
 type chat struct {
 	*link
-	out        io.Writer
+	screen     *bufio.Writer // so that what happens at once is seen at once; keeps the first error
 	term       *term.Terminal
 	keyboard   keyboard
 	view       view
 	history    *history
-	err        error            // the first failure to write to the terminal
 	unaccepted map[string]bool  // messages without an ack
 	leaving    bool             // the person has asked to
 	patience   <-chan time.Time // when leaving, ends it
@@ -64,16 +63,17 @@ func chatRaw(ctx context.Context, l *link, in, out *os.File, o ClientOptions) (e
 // chatTerminal chats at a terminal in raw mode; size is asked at the start and
 // for each value of resized.
 func chatTerminal(ctx context.Context, l *link, out io.Writer, size func() (width, height int), resized <-chan os.Signal, o ClientOptions) error {
-	c := &chat{link: l, out: out, unaccepted: make(map[string]bool)}
+	c := &chat{link: l, screen: bufio.NewWriter(out), unaccepted: make(map[string]bool)}
 	c.term = term.NewTerminal(struct {
 		io.Reader
 		io.Writer
-	}{&c.keyboard, out}, prompt)
+	}{&c.keyboard, c.screen}, prompt)
 	c.term.AutoCompleteCallback = c.unknownKey
 	c.term.SetBracketedPasteMode(true)
 	defer func() {
 		c.term.SetBracketedPasteMode(false)
-		_, _ = io.WriteString(out, "\r\n") // the chat is over, whatever becomes of it
+		_, _ = c.screen.WriteString("\r\n")
+		_ = c.screen.Flush() // the chat is over, whatever becomes of it
 	}()
 
 	var err error
@@ -86,8 +86,8 @@ func chatTerminal(ctx context.Context, l *link, out io.Writer, size func() (widt
 	c.edit()
 	input := c.input
 	for !c.leaving || len(c.unaccepted) > 0 {
-		if c.err != nil {
-			return fmt.Errorf("terminal: %w", c.err)
+		if err := c.screen.Flush(); err != nil {
+			return fmt.Errorf("terminal: %w", err)
 		}
 		select {
 		case f, ok := <-c.frames:
@@ -188,14 +188,13 @@ func (c *chat) take(f serverFrame) {
 // write puts text above the line being typed.
 func (c *chat) write(text string) {
 	if text != "" {
-		_, err := io.WriteString(c.term, text)
-		c.err = cmp.Or(c.err, err)
+		_, _ = io.WriteString(c.term, text) // the screen keeps the error
 	}
 }
 
 func (c *chat) resize(width, height int) {
 	c.view.resize(width)
-	c.err = cmp.Or(c.err, c.term.SetSize(width, height))
+	_ = c.term.SetSize(width, height) // the screen keeps the error
 }
 
 // broken adds to the end of a chat what it leaves open.

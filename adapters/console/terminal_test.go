@@ -347,6 +347,25 @@ func TestTerminalSeesWhatWasPending(t *testing.T) {
 	})
 }
 
+// broken is a terminal that has gone away.
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+func TestTerminalThatCannotBeWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t)
+		in, keys := io.Pipe()
+		defer hangUp(t, keys)
+		err := chatLink(s.connect(), in, ClientOptions{}, func(l *link) error {
+			return chatTerminal(t.Context(), l, broken{}, func() (int, int) { return 80, 24 }, nil, ClientOptions{})
+		})
+		if !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
 func TestTerminalEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t)
