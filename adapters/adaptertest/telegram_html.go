@@ -29,19 +29,19 @@ func parseHTML(s string) (string, error) {
 			i++
 		case strings.HasPrefix(s[i:], "</"):
 			if len(open) == 0 {
-				return "", fmt.Errorf("Unexpected end tag at byte offset %d", i)
+				return "", fmt.Errorf("unexpected end tag at byte offset %d", i)
 			}
 			last := open[len(open)-1]
 			end := strings.IndexByte(s[i:], '>')
 			if end < 0 {
-				return "", fmt.Errorf("Unclosed end tag at byte offset %d", i)
+				return "", fmt.Errorf("unclosed end tag at byte offset %d", i)
 			}
 			name := strings.ToLower(strings.TrimRight(s[i+2:i+end], " \t\r\n"))
 			if strings.ContainsAny(name, " \t\r\n") {
-				return "", fmt.Errorf("Unclosed end tag at byte offset %d", i)
+				return "", fmt.Errorf("unclosed end tag at byte offset %d", i)
 			}
 			if name != "" && name != last {
-				return "", fmt.Errorf(`Unmatched end tag at byte offset %d, expected "</%s>", found "</%s>"`, i, last, name)
+				return "", fmt.Errorf(`unmatched end tag at byte offset %d, expected "</%s>", found "</%s>"`, i, last, name)
 			}
 			open = open[:len(open)-1]
 			i += end + 1
@@ -55,14 +55,14 @@ func parseHTML(s string) (string, error) {
 		}
 	}
 	if len(open) > 0 {
-		return "", fmt.Errorf(`Can't find end tag corresponding to start tag "%s"`, open[len(open)-1])
+		return "", fmt.Errorf(`can't find end tag corresponding to start tag "%s"`, open[len(open)-1])
 	}
 	return text.String(), nil
 }
 
 // startTag reads the start tag at byte offset at: its name and its length.
 func startTag(s string, at int) (name string, n int, err error) {
-	unclosed := fmt.Errorf("Unclosed start tag at byte offset %d", at)
+	unclosed := fmt.Errorf("unclosed start tag at byte offset %d", at)
 	i := at + 1
 	for i < len(s) && !strings.ContainsRune(" \t\r\n>", rune(s[i])) {
 		i++
@@ -72,7 +72,7 @@ func startTag(s string, at int) (name string, n int, err error) {
 	}
 	name = strings.ToLower(s[at+1 : i])
 	if !slices.Contains(htmlTags, name) {
-		return "", 0, fmt.Errorf(`Unsupported start tag "%s" at byte offset %d`, name, at)
+		return "", 0, fmt.Errorf(`unsupported start tag "%s" at byte offset %d`, name, at)
 	}
 	class := ""
 	for {
@@ -91,7 +91,7 @@ func startTag(s string, at int) (name string, n int, err error) {
 		}
 		attr := s[begin:i]
 		if attr == "" {
-			return "", 0, fmt.Errorf(`Empty attribute name in the tag "%s" at byte offset %d`, name, at)
+			return "", 0, fmt.Errorf(`empty attribute name in the tag "%s" at byte offset %d`, name, at)
 		}
 		if i == len(s) || s[i] != '=' {
 			continue // an attribute without a value: expandable
@@ -102,7 +102,7 @@ func startTag(s string, at int) (name string, n int, err error) {
 			return "", 0, unclosed
 		}
 		if m == 0 {
-			return "", 0, fmt.Errorf("Unexpected end of name token at byte offset %d", i)
+			return "", 0, fmt.Errorf("unexpected end of name token at byte offset %d", i)
 		}
 		i += m
 		if attr == "class" {
@@ -110,7 +110,7 @@ func startTag(s string, at int) (name string, n int, err error) {
 		}
 	}
 	if name == "span" && class != "tg-spoiler" {
-		return "", 0, fmt.Errorf(`Tag "span" must have class "tg-spoiler" at byte offset %d`, at)
+		return "", 0, fmt.Errorf(`tag "span" must have class "tg-spoiler" at byte offset %d`, at)
 	}
 	return name, i + 1 - at, nil
 }

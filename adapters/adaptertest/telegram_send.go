@@ -65,7 +65,7 @@ func (p params) text(empty, long string) (plain, source string, e *apiError) {
 		}
 		var err error
 		if plain, err = parseHTML(plain); err != nil {
-			return "", "", bad("can't parse entities: %v", err)
+			return "", "", bad("can't parse entities: %s", capital(err.Error()))
 		}
 	default:
 		return "", "", bad("unsupported parse_mode")
@@ -241,3 +241,6 @@ func (r *room) find(id int) *message {
 }
 
 func itoa[I int | int64](i I) string { return strconv.FormatInt(int64(i), 10) }
+
+// capital is how the service begins its sentences.
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
