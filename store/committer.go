@@ -216,7 +216,7 @@ func (c *Committer) lead(batch []*call) {
 		k.err = errCut
 	}
 	for i := range batch {
-		c.run(batch[i : i+1])
+		_ = c.run(batch[i : i+1]) // which has set the result
 	}
 }
 

@@ -64,7 +64,7 @@ func childDamage(dir string) error {
 		return err
 	}
 	for i := first; i < copies; i++ {
-		fmt.Println("begin", i)
+		say("begin", i)
 		spoilt := filepath.Join(dir, fmt.Sprint("copy", i))
 		file := damageFile(bytes.Clone(whole), rand.New(rand.NewPCG(uint64(i), 1)))
 		if err := errors.Join(os.Mkdir(spoilt, 0o700), os.WriteFile(filepath.Join(spoilt, fileName), file, 0o600)); err != nil {
@@ -72,9 +72,9 @@ func childDamage(dir string) error {
 		}
 		switch err := use(spoilt); {
 		case err == nil:
-			fmt.Println("clean", i)
+			say("clean", i)
 		case errors.Is(err, store.ErrDamaged), errors.Is(err, store.ErrReopen):
-			fmt.Printf("found %d %q\n", i, err)
+			say("found", i, strconv.Quote(err.Error()))
 		default:
 			return err
 		}
@@ -200,7 +200,7 @@ func childTruncate(dir string) error {
 	if err := e.Close(); err != nil {
 		return err
 	}
-	fmt.Println("alive")
+	say("alive")
 	return nil
 }
 

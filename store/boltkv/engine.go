@@ -1,7 +1,7 @@
 // Package boltkv is the store.Engine on bbolt: one file, a folder and a lock
 // file around it. It imports store and bbolt, and starts no goroutine.
 //
-// Neither bbolt's errors nor its panics leave the package. A page that cannot
+// bbolt's panics do not leave the package, nor do its own error values. A page that cannot
 // be read (bbolt panics, or touching the mapped file faults) is
 // store.ErrDamaged for the transaction that met it. What no process survives
 // is a stack that overflows on a cycle of damaged pages, so a file that is
@@ -22,6 +22,11 @@ import (
 
 	"bellhop/store"
 )
+
+// fillPercent is how full a page stays when it splits. Most keys are added at
+// the end of their family, so what is behind them changes no more: with bbolt's
+// own 0.5 a store of messages was 1.6 to 2 times as large, at as many writes.
+const fillPercent = 0.9
 
 // backend implements store.Backend.
 type backend struct {
@@ -91,7 +96,7 @@ func (b *backend) begin(writable bool) (*tx, error) {
 	err := b.call("beginning a transaction", func() error {
 		btx, err := b.db.Begin(writable)
 		if err != nil {
-			return b.refuse(fmt.Errorf("%w: %v", store.ErrReopen, err))
+			return b.refuse(fmt.Errorf("%w: %w", store.ErrReopen, err))
 		}
 		t = &tx{btx: btx, bucket: btx.Bucket(bucketName), now: time.Now().UTC().Truncate(time.Millisecond)}
 		return nil
@@ -103,6 +108,7 @@ func (b *backend) begin(writable bool) (*tx, error) {
 		b.end(t)
 		return nil, fmt.Errorf("%w: it has no bucket %q", store.ErrDamaged, bucketName)
 	}
+	t.bucket.FillPercent = fillPercent
 	t.cursor = t.bucket.Cursor()
 	return t, nil
 }
@@ -120,11 +126,11 @@ func (b *backend) commit(t *tx) error {
 	case err == nil || b.jammed.Load() != nil:
 		return err
 	case noSpace(err) && !b.reached(id):
-		return fmt.Errorf("%w: %v", store.ErrNoSpace, err)
+		return fmt.Errorf("%w: %w", store.ErrNoSpace, err)
 	}
 	// The kernel drops pages that it could not write back and reports this once,
 	// so that after a failed sync no later one proves anything.
-	return b.refuse(fmt.Errorf("%w: %v", store.ErrReopen, err))
+	return b.refuse(fmt.Errorf("%w: %w", store.ErrReopen, err))
 }
 
 // reached reports whether the failed transaction id took effect all the same:
@@ -160,7 +166,7 @@ func (b *backend) call(what string, f func() error) (err error) {
 	return f()
 }
 
-// damage is the error for a panic of bbolt.
+// damage is the error for what bbolt threw or returned.
 func damage(what string, v any) error {
 	return fmt.Errorf("%w: %s: %v", store.ErrDamaged, what, v)
 }

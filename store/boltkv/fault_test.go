@@ -17,7 +17,7 @@ import (
 // fill stores values until that fails, and returns how many there are and why
 // there are no more.
 func fill(e *Engine) (int, error) {
-	for n := 0; n < 10_000; n++ {
+	for n := range 10_000 {
 		if err := e.Update(context.Background(), put(fmt.Sprintf("%06d", n), make([]byte, 100_000))); err != nil {
 			return n, err
 		}
@@ -113,7 +113,7 @@ func childLimit(dir string) error {
 	if err := e.Close(); err != nil {
 		return err
 	}
-	fmt.Println("usable")
+	say("usable")
 	return nil
 }
 
@@ -140,8 +140,8 @@ func TestSyncFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer null.Close()
-	if err := syscall.Dup3(int(null.Fd()), int(file.Fd()), syscall.O_CLOEXEC); err != nil {
+	err = syscall.Dup3(int(null.Fd()), int(file.Fd()), syscall.O_CLOEXEC)
+	if err := errors.Join(err, null.Close()); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
@@ -169,7 +169,11 @@ func TestReached(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer b.Close()
+	defer func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
 	var id int
 	err = b.Commit(func(stx store.Tx) error {
 		t := stx.(*tx)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -32,7 +31,7 @@ func childWrite(dir string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println("open")
+	say("open")
 	failed := make(chan error)
 	for w := range writers {
 		go func() { failed <- writeNumbers(e, w, stored) }()
@@ -67,10 +66,7 @@ func writeNumbers(e *Engine, w int, stored map[string]string) error {
 		if err != nil {
 			return err
 		}
-		// One write, which the pipe keeps whole and for longer than we live.
-		if _, err := fmt.Fprintln(os.Stdout, w, n, seq); err != nil {
-			return err
-		}
+		say(w, n, seq)
 	}
 }
 

@@ -13,7 +13,7 @@ func childHold(dir string) error {
 	if _, err := Open(dir, Options{Who: "bellhop run"}); err != nil {
 		return err
 	}
-	fmt.Println("open")
+	say("open")
 	select {}
 }
 

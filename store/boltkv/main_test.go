@@ -25,13 +25,17 @@ var children = map[string]func(dir string) error{
 func TestMain(m *testing.M) {
 	if run := children[os.Getenv(childEnv)]; run != nil {
 		if err := run(os.Args[1]); err != nil {
-			fmt.Println("error:", err)
+			say("error:", err)
 			os.Exit(1)
 		}
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }
+
+// say is how a child tells something to its parent. A line is one write, which a
+// pipe keeps whole, and for longer than its writer lives.
+func say(words ...any) { _, _ = fmt.Fprintln(os.Stdout, words...) }
 
 // child runs the test binary as the named child and returns its output, line by
 // line. When the test ends the child is killed.
@@ -53,10 +57,8 @@ func child(t *testing.T, name, dir string, args ...string) (*exec.Cmd, *bufio.Sc
 func childSays(t *testing.T, name, dir, want string) {
 	t.Helper()
 	cmd, lines := child(t, name, dir)
-	var got string
-	for lines.Scan() {
-		got += lines.Text()
-	}
+	lines.Scan()
+	got := lines.Text()
 	if err := cmd.Wait(); err != nil || got != want {
 		t.Errorf("child %s: %v, and it says %q, want %q", name, err, got, want)
 	}

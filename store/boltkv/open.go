@@ -145,7 +145,7 @@ func openBolt(path string, o Options) (b *backend, err error) {
 		case isPath || errors.Is(err, store.ErrDamaged):
 			err = fmt.Errorf("open store: %w", err)
 		default:
-			err = fmt.Errorf("open %s: %w: %v", path, store.ErrDamaged, err)
+			err = fmt.Errorf("open %s: %w", path, damage("opening the file", err))
 		}
 	}()
 	open := o.openFile
@@ -157,7 +157,9 @@ func openBolt(path string, o Options) (b *backend, err error) {
 		// programs. Anything below bbolt's own retry of 50 ms does not wait.
 		Timeout: time.Millisecond,
 		// The free list is written with every commit, because without it opening
-		// reads the whole file. The map needs no search for a run of pages.
+		// reads the whole file. As a map it takes no search to find a run of pages;
+		// opening and committing cost the same as with an array, even when nine
+		// tenths of 1 GB are free.
 		FreelistType:    bolt.FreelistMapType,
 		InitialMmapSize: mapSize,
 		NoStatistics:    true,

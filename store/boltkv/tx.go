@@ -2,7 +2,6 @@ package boltkv
 
 import (
 	"bytes"
-	"fmt"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -77,7 +76,8 @@ func (t *tx) ScanBack(from, to []byte, limit int) (kvs []store.KV, err error) {
 			return nil, nil // Cursor.Last never returns when every page is empty
 		}
 	}
-	k, v := t.cursor.Seek(to)
+	var v []byte
+	k, _ := t.cursor.Seek(to)
 	if k == nil {
 		k, v = t.cursor.Last()
 	} else {
@@ -129,9 +129,9 @@ func (t *tx) ends() (err error) {
 // found, as all else has been checked before.
 func (t *tx) caught(err *error) {
 	if v := recover(); v != nil {
-		*err = fmt.Errorf("%w: %v", store.ErrDamaged, v)
+		*err = damage("in a transaction", v)
 	} else if *err != nil {
-		*err = fmt.Errorf("%w: %v", store.ErrDamaged, *err)
+		*err = damage("in a transaction", *err)
 	}
 	if *err != nil && t.damage == nil {
 		t.damage = *err
