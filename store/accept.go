@@ -279,9 +279,26 @@ func (a *acceptance) withdraw(e *core.Entry, place core.Place) (core.Fate, error
 			return "", err
 		}
 		a.out.Ended = append(a.out.Ended, it.ID)
+		if err := a.freed(it); err != nil {
+			return "", err
+		}
 	}
 	a.row.Message = ref.Message
 	return fate, nil
+}
+
+// freed delivers the hand-offs that waited for nothing but the withdrawn item.
+func (a *acceptance) freed(it core.Item) error {
+	th, ok, err := get[core.Thread](a.tx, idKey(famThread, it.Thread))
+	if err != nil || !ok {
+		return err
+	}
+	items, err := a.release(&th, it.Bot)
+	if err != nil || len(items) == 0 {
+		return err
+	}
+	a.out.Items = append(a.out.Items, items...)
+	return a.put(idKey(famThread, th.ID), th)
 }
 
 // moved writes both directions of an alias. Stored places keep the first id.

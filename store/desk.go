@@ -132,6 +132,9 @@ func (d *desk) Archive(thread core.ID) error {
 	if err := d.put(idKey(famThread, thread), th); err != nil {
 		return err
 	}
+	if row, ok, err := get[placeRow](d.tx, placeKey(th.Place)); err != nil || !ok || row.Thread != thread {
+		return err
+	}
 	return d.Delete(placeKey(th.Place))
 }
 
@@ -162,16 +165,30 @@ func (d *desk) Retry(thread core.ID) (core.Message, bool, error) {
 		if err != nil {
 			return core.Message{}, false, err
 		}
-		if len(items) == 0 {
-			continue
+		ended := unanswered(items)
+		for _, it := range ended {
+			if err := d.again(&th, it); err != nil {
+				return core.Message{}, false, err
+			}
 		}
-		last := items[len(items)-1]
-		if last.State != core.Failed && last.State != core.Cancelled {
-			continue
+		if len(ended) > 0 {
+			return msg, true, nil
 		}
-		return msg, true, d.again(&th, last)
 	}
 	return core.Message{}, false, nil
+}
+
+// unanswered are a message's items, oldest first, that failed or were stopped
+// and have not been retried: one at most for each bot.
+func unanswered(items []core.Item) []core.Item {
+	var out []core.Item
+	for i, it := range items {
+		newer := slices.ContainsFunc(items[i+1:], func(x core.Item) bool { return x.Bot == it.Bot })
+		if !newer && (it.State == core.Failed || it.State == core.Cancelled) {
+			out = append(out, it)
+		}
+	}
+	return out
 }
 
 // again queues new items for all messages of the ended item's run.
@@ -215,6 +232,9 @@ func (d *desk) Load(thread core.ID) (core.Load, error) {
 		return l, err
 	}
 	_, err = d.queued("", func(it core.Item) bool {
+		if it.Kind != core.MessageItem {
+			return false
+		}
 		l.Waiting++
 		if it.Thread == thread {
 			l.Queued++

@@ -10,17 +10,12 @@ import (
 // Before returns up to limit messages of the thread that are older than before
 // (empty: the newest), oldest first, and whether there are still older ones.
 func (s *Store) Before(ctx context.Context, thread, before core.ID, limit int) (msgs []core.Message, more bool, err error) {
-	err = s.view(ctx, func(t *tx) error {
+	err = s.view(ctx, func(t *tx) (err error) {
 		from, to := idKey(famMessage, thread), after(idKey(famMessage, thread))
 		if before != "" {
 			to = messageKey(thread, before, 0)
 		}
-		kvs, err := t.ScanBack(from, to, 2*limit+1)
-		if err != nil {
-			return err
-		}
-		slices.Reverse(kvs)
-		msgs, err = t.latest(kvs)
+		msgs, err = t.newest(from, to, limit+1)
 		return err
 	})
 	if len(msgs) > limit {
@@ -73,59 +68,75 @@ type Life struct {
 	Rows    []core.Row // undelivered
 }
 
-// Trace follows an ID of any kind to the message that it belongs to, and that
-// message through its items and runs to its outcomes. core.ErrNotFound when
-// nothing has the ID.
+// Trace follows the ID of a message, item, run or post to the message that it
+// belongs to, and that message through its items and runs to its outcomes.
+// core.ErrNotFound when nothing of these kinds has the ID.
 func (s *Store) Trace(ctx context.Context, id core.ID) (Life, error) {
 	var l Life
 	err := s.view(ctx, func(t *tx) error {
 		l = Life{Steps: map[core.ID][]core.Step{}}
-		var items []core.Item
 		switch id.Kind() {
 		case core.KindMessage:
-			msg, err := t.findMessage(id)
-			if err != nil {
-				return err
-			}
-			l.Message = msg
-			if items, err = t.itemsOf(id); err != nil {
-				return err
-			}
+			return t.traceMessage(&l, id)
 		case core.KindItem:
 			it, err := need[core.Item](t, famItem, id)
 			if err != nil {
 				return err
 			}
-			items = []core.Item{it}
+			l.Items = []core.Item{it}
+			return t.follow(&l, nil, nil)
 		case core.KindRun:
 			run, err := need[core.Run](t, famRun, id)
 			if err != nil {
 				return err
 			}
-			for _, it := range run.Items {
-				it, ok, err := get[core.Item](t, idKey(famItem, it))
-				if err != nil {
-					return err
-				}
-				if ok {
-					items = append(items, it)
-				}
-			}
+			return t.traceRun(&l, run)
 		case core.KindPost:
 			post, err := need[core.Post](t, famPost, id)
 			if err != nil {
 				return err
 			}
-			l.Posts = append(l.Posts, post)
-			if post.Run != "" {
-				return t.follow(&l, []core.ID{post.Run}, nil)
+			run, ok, err := get[core.Run](t, idKey(famRun, post.Run))
+			switch {
+			case err != nil:
+				return err
+			case ok:
+				return t.traceRun(&l, run)
 			}
-		default:
-			return core.ErrNotFound
+			return t.follow(&l, nil, []core.ID{id})
 		}
-		return t.followItems(&l, items)
+		return core.ErrNotFound
 	})
 	return l, err
+}
+
+// traceMessage follows a message to what it set going; a bot's message also to
+// the run that wrote it.
+func (t *tx) traceMessage(l *Life, id core.ID) (err error) {
+	if l.Message, err = t.findMessage(id); err != nil {
+		return err
+	}
+	if l.Items, err = t.itemsOf(id); err != nil {
+		return err
+	}
+	var runs []core.ID
+	if l.Message.Run != "" {
+		runs = append(runs, l.Message.Run)
+	}
+	return t.follow(l, runs, nil)
+}
+
+func (t *tx) traceRun(l *Life, run core.Run) error {
+	for _, id := range run.Items {
+		it, ok, err := get[core.Item](t, idKey(famItem, id))
+		if err != nil {
+			return err
+		}
+		if ok {
+			l.Items = append(l.Items, it)
+		}
+	}
+	return t.follow(l, []core.ID{run.ID}, nil)
 }
 
 // findMessage looks a message up by its ID alone: its thread is not in the ID,
@@ -148,10 +159,9 @@ func (t *tx) findMessage(id core.ID) (core.Message, error) {
 	return found, err
 }
 
-func (t *tx) followItems(l *Life, items []core.Item) error {
-	l.Items = items
-	var runs, posts []core.ID
-	for _, it := range items {
+// follow adds the runs and posts, those of l's items, and what belongs to them.
+func (t *tx) follow(l *Life, runs, posts []core.ID) error {
+	for _, it := range l.Items {
 		if it.Run != "" && !slices.Contains(runs, it.Run) {
 			runs = append(runs, it.Run)
 		}
@@ -166,10 +176,6 @@ func (t *tx) followItems(l *Life, items []core.Item) error {
 			l.Message = m
 		}
 	}
-	return t.follow(l, runs, posts)
-}
-
-func (t *tx) follow(l *Life, runs, posts []core.ID) error {
 	for _, id := range runs {
 		run, ok, err := get[core.Run](t, idKey(famRun, id))
 		if err != nil {
@@ -190,9 +196,6 @@ func (t *tx) follow(l *Life, runs, posts []core.ID) error {
 		}
 	}
 	for _, id := range posts {
-		if slices.ContainsFunc(l.Posts, func(p core.Post) bool { return p.ID == id }) {
-			continue
-		}
 		post, ok, err := get[core.Post](t, idKey(famPost, id))
 		if err != nil {
 			return err

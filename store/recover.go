@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -66,7 +67,7 @@ func (s *Store) Recover(ctx context.Context, up func(adapter string) bool) (core
 				return 1
 			}
 		}
-		return int(int64(x.ID.Seq()) - int64(y.ID.Seq()))
+		return cmp.Compare(x.ID.Seq(), y.ID.Seq())
 	})
 	return b, err
 }

@@ -37,12 +37,6 @@ type openRow struct {
 	Thread  core.ID `json:"thread"`
 }
 
-// heldRow is a hand-off that waits until its sender's queue is empty.
-type heldRow struct {
-	Message core.ID `json:"message"`
-	Target  string  `json:"target"`
-}
-
 // canonical is the place as stored keys know it: under the first id that its
 // channel had.
 func (t *tx) canonical(p core.Place) (core.Place, error) {

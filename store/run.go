@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -17,6 +16,7 @@ import (
 func (s *Store) Pick(ctx context.Context, items []core.Item, window int) (core.Run, core.Scene, error) {
 	var run core.Run
 	var scene core.Scene
+	own := items[0].ID.As(core.KindRun)
 	err := s.view(ctx, func(t *tx) error {
 		mail := make([]core.Item, 0, len(items))
 		for _, it := range items {
@@ -24,7 +24,9 @@ func (s *Store) Pick(ctx context.Context, items []core.Item, window int) (core.R
 			if err != nil {
 				return err
 			}
-			if ok && now.State == core.Queued {
+			// Doing, while it still waits for a slot: its open post says so, and
+			// the receipt of that has stored the pick.
+			if ok && (now.State == core.Queued || now.State == core.Doing && now.Run == own) {
 				mail = append(mail, now)
 			}
 		}
@@ -49,8 +51,11 @@ func (s *Store) Pick(ctx context.Context, items []core.Item, window int) (core.R
 		if mail, err = t.latecomers(mail, scene); err != nil {
 			return err
 		}
-		run, err = t.draft(th, mail)
+		if run, err = t.draft(th, mail); err != nil {
+			return err
+		}
 		run.Resumed = items[0].Left
+		run.Open, err = t.receipt(run)
 		return err
 	})
 	return run, scene, err
@@ -69,7 +74,8 @@ func (t *tx) latecomers(mail []core.Item, sc core.Scene) ([]core.Item, error) {
 			return nil, err
 		}
 		for _, it := range items {
-			if it.Bot == last.Bot && it.State == core.Queued {
+			known := slices.ContainsFunc(mail, func(have core.Item) bool { return have.ID == it.ID })
+			if it.Bot == last.Bot && it.State == core.Queued && !known {
 				mail = append(mail, it)
 			}
 		}
@@ -118,15 +124,19 @@ func (t *tx) resumed(it core.Item) (core.Run, error) {
 		run.Items = append(run.Items, it.ID)
 	}
 	run.Resumed = true
-	post, ok, err := get[core.Post](t, idKey(famPost, run.Post))
-	if ok {
-		run.Open = post.Open
-	}
+	run.Open, err = t.receipt(run)
 	return run, err
 }
 
-// scene reads the thread from the bot's cut on, at most window messages of it,
-// and a resumed run's steps.
+// receipt is the stored one of the run's open post.
+func (t *tx) receipt(run core.Run) (*core.Receipt, error) {
+	post, _, err := get[core.Post](t, idKey(famPost, run.Post))
+	return post.Open, err
+}
+
+// scene reads the thread from the bot's cut on, and a resumed run's steps. It
+// is more than window messages, so that whoever folds them knows what goes,
+// but bounded.
 func (t *tx) scene(th core.Thread, run core.Run, window int) (core.Scene, error) {
 	sc := core.Scene{Thread: th}
 	cut := th.Cuts[run.Bot]
@@ -140,12 +150,8 @@ func (t *tx) scene(th core.Thread, run core.Run, window int) (core.Scene, error)
 	if run.Upto != "" {
 		to = after(messageKey(th.ID, run.Upto, 0)[:len(famMessage)+16])
 	}
-	kvs, err := t.ScanBack(from, to, 2*window+1)
-	if err != nil {
-		return sc, err
-	}
-	slices.Reverse(kvs)
-	if sc.Messages, err = t.latest(kvs); err != nil {
+	var err error
+	if sc.Messages, err = t.newest(from, to, 2*window+1); err != nil {
 		return sc, err
 	}
 	if run.Steps == 0 {
@@ -155,6 +161,36 @@ func (t *tx) scene(th core.Thread, run core.Run, window int) (core.Scene, error)
 		sc.Steps = append(sc.Steps, st)
 		return nil
 	})
+}
+
+// newest reads the latest versions of the n newest messages between two keys,
+// oldest first.
+func (t *tx) newest(from, to []byte, n int) ([]core.Message, error) {
+	var out []core.Message
+	for {
+		kvs, err := t.ScanBack(from, to, n+1)
+		if err != nil {
+			return nil, err
+		}
+		slices.Reverse(kvs)
+		msgs, err := t.latest(kvs)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range slices.Backward(msgs) {
+			if len(out) == n {
+				break
+			}
+			if len(out) == 0 || out[len(out)-1].ID != m.ID { // else an older version
+				out = append(out, m)
+			}
+		}
+		if len(kvs) <= n || len(out) == n {
+			slices.Reverse(out)
+			return out, nil
+		}
+		to = kvs[0].Key
+	}
 }
 
 // latest decodes messages in key order and keeps the last version of each.
@@ -178,29 +214,18 @@ func (t *tx) latest(kvs []KV) ([]core.Message, error) {
 // begin makes sure that the run is stored and open, storing the pick if
 // nothing has yet, and returns it as stored.
 func (t *tx) begin(run core.Run) (core.Run, error) {
-	have, ok, err := get[core.Run](t, idKey(famRun, run.ID))
+	have, stored, err := get[core.Run](t, idKey(famRun, run.ID))
 	if err != nil {
 		return run, err
 	}
-	if ok && have.State.Terminal() {
+	if stored && have.State.Terminal() {
 		return run, core.ErrRunOver
 	}
-	if ok && len(have.Items) == len(run.Items) {
-		return have, nil
-	}
-	if !ok {
-		for i, id := range run.Triggers {
-			msg, found, err := t.message(run.Thread, id)
-			if err != nil {
-				return run, err
-			}
-			if found && msg.Version != run.Versions[i] {
-				return run, core.ErrStale
-			}
-		}
+	if !stored {
 		have = run
 		have.Items = nil
 	}
+	var join []core.Item
 	for _, id := range run.Items {
 		if slices.Contains(have.Items, id) {
 			continue
@@ -212,24 +237,49 @@ func (t *tx) begin(run core.Run) (core.Run, error) {
 		if !found || it.State != core.Queued {
 			continue
 		}
-		it.State, it.Run = core.Doing, run.ID
-		if err := t.put(idKey(famItem, id), it); err != nil {
-			return run, err
-		}
-		if err := t.Delete(queueKey(it.Bot, id)); err != nil {
+		if err := t.fresh(run, it); err != nil {
 			return run, err
 		}
 		have.Items = append(have.Items, id)
+		join = append(join, it)
 	}
-	if len(have.Items) == 0 {
+	switch {
+	case len(join) == 0 && stored:
+		return have, nil
+	case len(join) == 0:
 		return run, core.ErrRunOver
-	}
-	if !ok {
+	case stored: // another pick, of fewer items, was stored: this one has read more
+		have.Triggers, have.Versions, have.Reply, have.Hop = run.Triggers, run.Versions, run.Reply, run.Hop
+		have.Upto, have.Cut, have.Tail = run.Upto, run.Cut, run.Tail
+	default:
 		if err := t.insert(idKey(famOpenRun, run.ID), openRow{run.Bot, run.Reply.Place.Adapter, run.Thread}); err != nil {
 			return run, err
 		}
 	}
+	for _, it := range join {
+		it.State, it.Run = core.Doing, run.ID
+		if err := t.put(idKey(famItem, it.ID), it); err != nil {
+			return run, err
+		}
+		if err := t.Delete(queueKey(it.Bot, it.ID)); err != nil {
+			return run, err
+		}
+	}
 	return have, t.put(idKey(famRun, run.ID), have)
+}
+
+// fresh reports core.ErrStale when the item's message is not the version any
+// more that the run has read.
+func (t *tx) fresh(run core.Run, it core.Item) error {
+	i := slices.Index(run.Triggers, it.Message)
+	if i < 0 {
+		return nil
+	}
+	msg, found, err := t.message(it.Thread, it.Message)
+	if err == nil && found && msg.Version != run.Versions[i] {
+		err = core.ErrStale
+	}
+	return err
 }
 
 // Begin stores the pick alone: for work that an earlier process may have
@@ -275,7 +325,7 @@ func (s *Store) Step(ctx context.Context, run core.Run, step core.Step) error {
 			return err
 		}
 		have.Steps = max(have.Steps, step.N)
-		have.Usage = run.Usage
+		have.Usage, have.Cut = run.Usage, run.Cut
 		if err := t.put(idKey(famRun, run.ID), have); err != nil {
 			return err
 		}
@@ -300,6 +350,7 @@ func (s *Store) Settle(ctx context.Context, run core.Run, open *core.Receipt, en
 				return err
 			}
 		}
+		have.Cut = run.Cut // an overflow may have moved it since the pick
 		out, err = t.settle(have, end)
 		return err
 	})
@@ -347,9 +398,11 @@ func (t *tx) settle(run core.Run, end core.Settlement) (core.Settled, error) {
 			return out, err
 		}
 	}
-	if err := t.release(&th, run.Bot, &out); err != nil {
+	released, err := t.release(&th, run.Bot)
+	if err != nil {
 		return out, err
 	}
+	out.Items = append(out.Items, released...)
 	return out, t.put(idKey(famThread, th.ID), th)
 }
 
@@ -386,72 +439,6 @@ func (t *tx) finish(th *core.Thread, run core.Run, kind core.PostKind, text, ans
 	head := core.Row{ReplyTo: run.Reply.To, After: run.Reply.After, Answers: run.Reply.Answers, Speaker: speaker}
 	rows, err := t.show(post, head, pieces(split, post.Place, text))
 	return rows, msg, err
-}
-
-// fanOut wakes the bot that a reply hands off to.
-func (t *tx) fanOut(th *core.Thread, run core.Run, msg core.Message, end core.Settlement, out *core.Settled) error {
-	r := core.Routing{Sender: msg.Sender, Text: msg.Text(), Bots: end.Bots, Participants: th.Bots, Default: th.Agent,
-		TriggerHop: run.Hop, MaxHops: end.MaxHops, HopTold: th.HopTold}
-	routed := core.Route(r)
-	if len(routed.Wake) > 0 {
-		waiting, err := t.queued(run.Bot, func(it core.Item) bool { return it.Thread == th.ID })
-		if err != nil {
-			return err
-		}
-		if r.SenderQueued = len(waiting) > 0; r.SenderQueued {
-			routed = core.Route(r)
-		}
-	}
-	switch {
-	case routed.Notice:
-		th.HopTold = true
-		return t.notice(th, fmt.Sprintf("Bots have handed this on %d times without a person. I stop here; write something to let them go on.", end.MaxHops), end, out)
-	case len(routed.Held) > 0:
-		if err := t.put(heldKey(th.ID, run.Bot), heldRow{msg.ID, routed.Held[0]}); err != nil {
-			return err
-		}
-		return t.notice(th, fmt.Sprintf("The hand-off from @%s to @%s waits until @%s has read its other messages here.", run.Bot, routed.Held[0], run.Bot), end, out)
-	case len(routed.Wake) > 0:
-		items, err := t.enqueue(th, msg.ID, routed.Wake, "")
-		if err != nil {
-			return err
-		}
-		out.Items = append(out.Items, items...)
-		held, ok, err := get[heldRow](t, heldKey(th.ID, run.Bot))
-		if err != nil {
-			return err
-		}
-		if ok && held.Target == routed.Wake[0] { // a real delivery supersedes the held one
-			return t.Delete(heldKey(th.ID, run.Bot))
-		}
-	}
-	return nil
-}
-
-// release delivers the bot's held hand-off, unchanged, once nothing waits for
-// the bot in the thread.
-func (t *tx) release(th *core.Thread, bot string, out *core.Settled) error {
-	held, ok, err := get[heldRow](t, heldKey(th.ID, bot))
-	if err != nil || !ok {
-		return err
-	}
-	waiting, err := t.queued(bot, func(it core.Item) bool { return it.Thread == th.ID })
-	if err != nil || len(waiting) > 0 {
-		return err
-	}
-	items, err := t.enqueue(th, held.Message, []string{held.Target}, "")
-	if err != nil {
-		return err
-	}
-	out.Items = append(out.Items, items...)
-	return t.Delete(heldKey(th.ID, bot))
-}
-
-// notice says something in the thread on the appliance's own account.
-func (t *tx) notice(th *core.Thread, text string, end core.Settlement, out *core.Settled) error {
-	rows, err := t.show(core.Post{Kind: core.NoticePost, Thread: th.ID, Place: th.Place}, core.Row{}, pieces(end.Split, th.Place, text))
-	out.Rows = append(out.Rows, rows...)
-	return err
 }
 
 // openRuns are the runs in progress in the thread, of one bot or (empty) all.

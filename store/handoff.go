@@ -1,0 +1,101 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+
+	"bellhop/core"
+)
+
+// heldRow is a bot's hand-offs that wait until its queue in the thread is
+// empty, oldest first.
+type heldRow struct {
+	HandOffs []handOff `json:"hand_offs"`
+}
+
+type handOff struct {
+	Message core.ID `json:"message"`
+	Target  string  `json:"target"`
+}
+
+// fanOut wakes the bot that a reply hands off to.
+func (t *tx) fanOut(th *core.Thread, run core.Run, msg core.Message, end core.Settlement, out *core.Settled) error {
+	r := core.Routing{Sender: msg.Sender, Text: msg.Text(), Bots: end.Bots, Participants: th.Bots, Default: th.Agent,
+		TriggerHop: run.Hop, MaxHops: end.MaxHops, HopTold: th.HopTold}
+	routed := core.Route(r)
+	if len(routed.Wake) > 0 {
+		waiting, err := t.queued(run.Bot, func(it core.Item) bool { return it.Thread == th.ID })
+		if err != nil {
+			return err
+		}
+		if r.SenderQueued = len(waiting) > 0; r.SenderQueued {
+			routed = core.Route(r)
+		}
+	}
+	switch {
+	case routed.Notice:
+		th.HopTold = true
+		return t.notice(th, fmt.Sprintf("Bots have handed this on %d times without a person. I stop here; write something to let them go on.", end.MaxHops), end, out)
+	case len(routed.Held) > 0:
+		if err := t.hold(th.ID, run.Bot, &handOff{msg.ID, routed.Held[0]}, routed.Held[0]); err != nil {
+			return err
+		}
+		return t.notice(th, fmt.Sprintf("The hand-off from @%s to @%s waits until @%s has read its other messages here.", run.Bot, routed.Held[0], run.Bot), end, out)
+	case len(routed.Wake) > 0:
+		items, err := t.enqueue(th, msg.ID, routed.Wake, "")
+		if err != nil {
+			return err
+		}
+		out.Items = append(out.Items, items...)
+		return t.hold(th.ID, run.Bot, nil, routed.Wake[0])
+	}
+	return nil
+}
+
+// hold adds a hand-off (nil: none) to those that the bot has held in the
+// thread. It supersedes an older one to the same target, as a real delivery
+// does.
+func (t *tx) hold(thread core.ID, bot string, h *handOff, target string) error {
+	key := heldKey(thread, bot)
+	held, ok, err := get[heldRow](t, key)
+	if err != nil || !ok && h == nil {
+		return err
+	}
+	held.HandOffs = slices.DeleteFunc(held.HandOffs, func(h handOff) bool { return h.Target == target })
+	if h != nil {
+		held.HandOffs = append(held.HandOffs, *h)
+	}
+	if len(held.HandOffs) == 0 {
+		return t.Delete(key)
+	}
+	return t.put(key, held)
+}
+
+// release delivers the bot's held hand-offs, unchanged, once nothing waits for
+// the bot in the thread. The caller must put th.
+func (t *tx) release(th *core.Thread, bot string) ([]core.Item, error) {
+	held, ok, err := get[heldRow](t, heldKey(th.ID, bot))
+	if err != nil || !ok {
+		return nil, err
+	}
+	waiting, err := t.queued(bot, func(it core.Item) bool { return it.Thread == th.ID })
+	if err != nil || len(waiting) > 0 {
+		return nil, err
+	}
+	var out []core.Item
+	for _, h := range held.HandOffs {
+		items, err := t.enqueue(th, h.Message, []string{h.Target}, "")
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, items...)
+	}
+	return out, t.Delete(heldKey(th.ID, bot))
+}
+
+// notice says something in the thread on the appliance's own account.
+func (t *tx) notice(th *core.Thread, text string, end core.Settlement, out *core.Settled) error {
+	rows, err := t.show(core.Post{Kind: core.NoticePost, Thread: th.ID, Place: th.Place}, core.Row{}, pieces(end.Split, th.Place, text))
+	out.Rows = append(out.Rows, rows...)
+	return err
+}
