@@ -1,0 +1,141 @@
+package coretest
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"bellhop/core"
+)
+
+// checkCalls: what the models were asked (invariants 10 and 11).
+func (c *checker) checkCalls(calls []*asked) {
+	last := map[seat]*asked{}
+	for _, a := range calls {
+		c.checkResults(a.call)
+		at := seat{a.call.Model, a.attempt.thread}
+		if before := last[at]; before != nil && sameRun(before, a) && !strings.HasPrefix(flat(a.call.Messages)+"\x00", flat(before.call.Messages)+"\x00") {
+			c.problem("a request of %s in %s is no longer the beginning of the next:\n%s\n----\n%s", at.bot, at.thread, flat(before.call.Messages), flat(a.call.Messages))
+		}
+		if before := last[at]; before != nil && before.call.System != a.call.System {
+			c.problem("the system prompt of %s has changed", at.bot)
+		}
+		last[at] = a
+	}
+	c.checkRunsPrefix(calls)
+}
+
+// seat is where a run takes place.
+type seat struct {
+	bot    string
+	thread core.ID
+}
+
+// checkResults: every tool call is followed by exactly one result.
+func (c *checker) checkResults(call core.Call) {
+	open := map[string]bool{}
+	for _, m := range call.Messages {
+		if m.Role == core.ToolRole {
+			if !open[m.CallID] {
+				c.problem("%s reads a result of %s, which is not open", call.Model, m.CallID)
+			}
+			delete(open, m.CallID)
+			continue
+		}
+		if len(open) > 0 {
+			c.problem("%s misses the results of %v", call.Model, slices.Sorted(maps.Keys(open)))
+		}
+		for _, t := range m.Calls {
+			if open[t.ID] {
+				c.problem("%s reads two calls %s", call.Model, t.ID)
+			}
+			open[t.ID] = true
+		}
+	}
+	if len(open) > 0 {
+		c.problem("%s misses the results of %v", call.Model, slices.Sorted(maps.Keys(open)))
+	}
+}
+
+// sameRun reports whether the two calls, which follow each other, are of one
+// run with one pick. A run that is not stored yet may be picked anew.
+func sameRun(a, b *asked) bool {
+	if b.run.ID == "" || a.overflow {
+		return false
+	}
+	return a.run.ID == b.run.ID || a.attempt == b.attempt || a.run.ID == "" && strings.HasSuffix(a.tail(), b.run.Tail)
+}
+
+// tail is the end of the last message before the run's own.
+func (a *asked) tail() string {
+	for _, m := range slices.Backward(a.call.Messages) {
+		if m.Role == core.UserRole {
+			return m.Content
+		}
+	}
+	return ""
+}
+
+// flat is messages as bytes. It leaves the last message open, so that one that
+// goes on is its continuation.
+func flat(messages []core.ChatMessage) string {
+	var b strings.Builder
+	for i, m := range messages {
+		if i > 0 {
+			b.WriteString("\x00")
+		}
+		b.WriteString(string(m.Role) + " " + m.CallID + "\n" + m.Content)
+		for _, t := range m.Calls {
+			b.WriteString("\n[" + t.ID + " " + t.Name + " " + t.Args + "]")
+		}
+	}
+	return b.String()
+}
+
+// checkRunsPrefix: without its tail, the first request of a run is the
+// beginning of the next run's first, unless the window has moved.
+func (c *checker) checkRunsPrefix(calls []*asked) {
+	first := map[core.ID]*asked{}
+	for _, a := range calls {
+		run := c.runOf(a)
+		if run == "" {
+			continue
+		}
+		// A run that was picked anew begins anew.
+		if have := first[run]; have == nil || len(a.call.Messages) <= len(have.call.Messages) {
+			first[run] = a
+		}
+	}
+	runs := slices.SortedFunc(maps.Keys(first), func(x, y core.ID) int { return cmp.Compare(x.Seq(), y.Seq()) })
+	last := map[seat]core.ID{}
+	for _, id := range runs {
+		run := c.runs[id]
+		at := seat{run.Bot, run.Thread}
+		before, ok := last[at]
+		last[at] = id
+		if !ok || c.runs[before].Cut != run.Cut {
+			continue
+		}
+		if x, y := withoutTail(first[before], c.runs[before].Tail), flat(first[id].call.Messages); !strings.HasPrefix(y, x) {
+			c.problem("the history that %s read is not the beginning of what %s read:\n%s\n----\n%s", before, id, x, y)
+		}
+	}
+}
+
+// runOf is the run that a call was made in; empty while that is not stored.
+func (c *checker) runOf(a *asked) core.ID {
+	for _, id := range a.attempt.items {
+		if run := c.items[id].Run; run != "" {
+			return run
+		}
+	}
+	return ""
+}
+
+// withoutTail is a run's first request, but for its tail.
+func withoutTail(a *asked, tail string) string {
+	text := strings.TrimSuffix(flat(a.call.Messages), tail)
+	text = strings.TrimSuffix(text, "\n\n")
+	return strings.TrimSuffix(text, "\x00user \n")
+}

@@ -1,0 +1,150 @@
+package coretest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"bellhop/core"
+	"bellhop/store"
+)
+
+// check holds the whole world to the invariants: the ledger, what people see,
+// and what the models were asked.
+func (w *world) check() {
+	books, err := w.audit()
+	if err != nil {
+		w.problem("the ledger cannot be read: %v", err)
+		return
+	}
+	c := newChecker(books)
+	c.problems = Check(books)
+	for _, p := range w.platforms {
+		c.checkShown(p)
+	}
+	c.checkOrder(w)
+	c.checkCalls(w.minds.of(""))
+
+	unfinished := len(w.left(books)) > 0
+	if n := w.failures(); n > w.failed {
+		w.failed, w.troubled = n, true
+	}
+	w.troubled = w.troubled && unfinished
+	if !w.busy() && !w.troubled {
+		c.problems = append(c.problems, w.left(books)...)
+		for _, p := range w.platforms {
+			c.checkComplete(p)
+		}
+	}
+	for _, p := range c.problems {
+		w.problem("%s", p)
+	}
+}
+
+// audit reads the ledger, also while the appliance is stopped.
+func (w *world) audit() (store.Books, error) {
+	if w.life != nil {
+		return w.life.store.Audit(w.t.Context())
+	}
+	w.engine = w.engine.Reopen()
+	s, err := store.Open(w.t.Context(), w.engine, store.Options{})
+	if err != nil {
+		return store.Books{}, err
+	}
+	return s.Audit(w.t.Context())
+}
+
+// left is what the ledger still has to do, as far as it can be done: what
+// belongs to an adapter that has failed for good waits for a person.
+func (w *world) left(books store.Books) []string {
+	if w.life == nil {
+		return nil
+	}
+	down := func(at core.Place) bool { return !w.life.bus.Up(at.Adapter) }
+	books.Rows = slices.DeleteFunc(slices.Clone(books.Rows), func(r core.Row) bool { return down(r.Place) })
+	books.Posts = slices.DeleteFunc(slices.Clone(books.Posts), func(p core.Post) bool { return down(p.Place) })
+	out := CheckRest(books)
+	for _, p := range w.platforms {
+		p.mu.Lock()
+		if n := len(p.pending); n > 0 && !p.revoked {
+			out = append(out, fmt.Sprintf("%s has %d events that are not acknowledged", p.name, n))
+		}
+		p.mu.Unlock()
+	}
+	return out
+}
+
+// chunkKey is the Outbound.Key of a piece.
+func chunkKey(post core.ID, chunk int) string { return fmt.Sprintf("%s/%d", post, chunk) }
+
+// checkShown: at most one message shows a piece, and every message of ours is
+// a piece of an outcome, or a word to the owner about trouble.
+func (c *checker) checkShown(p *platform) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	seen := map[string]string{}
+	for at, room := range p.rooms {
+		for _, m := range room {
+			if m.person != "" || strings.HasPrefix(m.key, "trouble/") {
+				continue
+			}
+			if other := seen[m.key]; other != "" {
+				c.problem("messages %s and %s of %s both show %s", other, m.id, at, m.key)
+			}
+			seen[m.key] = m.id
+		}
+	}
+}
+
+// checkComplete: every outcome is shown, every piece of it once and with its
+// final text, and no status line is left.
+func (c *checker) checkComplete(p *platform) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	shown := map[string]*message{}
+	for at, room := range p.rooms {
+		for _, m := range room {
+			for _, mark := range m.marks {
+				c.problem("message %s of %s is still marked %s", m.id, at, mark)
+			}
+			if m.person != "" {
+				continue
+			}
+			shown[m.key] = m
+			if m.kind != core.OutFinal {
+				c.problem("message %s of %s still shows %q", m.id, at, m.text)
+			}
+		}
+	}
+	for _, post := range c.Posts {
+		if post.Place.Adapter != p.name || post.Dead != "" {
+			continue
+		}
+		for i := range post.Chunks {
+			key := chunkKey(post.ID, i)
+			if m := shown[key]; m == nil && !slices.Contains(p.deleted, key) {
+				c.problem("piece %d of %s is not to be seen", i, post.ID)
+			}
+		}
+	}
+}
+
+// checkOrder: at each place, outcomes are shown in the order in which they were
+// decided, each piece after the one before it.
+func (c *checker) checkOrder(w *world) {
+	w.journal.mu.Lock()
+	defer w.journal.mu.Unlock()
+	for _, p := range w.platforms {
+		p.mu.Lock()
+		last := map[core.Place]shown{}
+		for _, s := range p.finals {
+			before, ok := last[s.place]
+			if ok && cmp.Or(cmp.Compare(w.journal.order[before.key], w.journal.order[s.key]), cmp.Compare(before.key, s.key)) > 0 {
+				c.problem("%s was shown before %s at %s", before.key, s.key, s.place)
+			}
+			last[s.place] = s
+		}
+		p.mu.Unlock()
+	}
+}

@@ -1,0 +1,90 @@
+// Package coretest specifies the appliance by talks: scripts in which people
+// write, models answer, platforms fail and the process dies, each with what
+// must be seen afterwards. The real store, bus, mailboxes, runs and prompts
+// are wired as cmd/bellhop wires them, over store/memkv, scripted models and a
+// chat platform in memory, in a testing/synctest bubble where hours cost
+// nothing. After every line the whole ledger and the platform are checked
+// against the invariants of ARCHITECTURE.md.
+//
+// The package is imported by tests only. Its goroutines belong to the bubble
+// of their talk and have ended with it.
+//
+// # Files
+//
+// A talk is a txtar file: first the script, then golden sections. A line that
+// begins with # is a comment. Every line runs until everything waits; time
+// passes only with advance and rest.
+//
+// # Setting the scene
+//
+// These lines stand before all others. Each has a default, so a talk may begin
+// at once: one bot chief, one platform chat with once=edit, and alice its
+// owner.
+//
+//	bot HANDLE [name= workers= steps= run_time= history=TOKENS/MESSAGES tools= instructions=]
+//	adapter NAME [once=edit|key|readback|none max= replies= threads= edits= signs= reply=mention|thread|always]
+//	owner PERSON         may do everything
+//	member PERSON        may talk; anybody else is a stranger
+//	agent HANDLE         the default bot; without it, the first
+//	bind PLACE [agent= reply=]
+//	max_runs N           most runs at once
+//	max_hops N           most hand-offs without a person
+//	each NAME VALUE…     the talk is held once for each value, which $NAME in
+//	                     later lines stands for, and must look the same
+//
+// # Places and text
+//
+// A place is dm (the person's direct conversation), dm/PERSON, #channel or
+// #channel/topic, on the first adapter unless it begins with "NAME:". The owner
+// is told of trouble in #owner. Our account is @bellhop; people are mentioned
+// by their names. Text is the rest of the line, or quoted as in Go, or
+// N*"quoted" for N times the text.
+//
+// # Lines
+//
+//	say PLACE PERSON [re=ID] [quote=…] TEXT
+//	edit PLACE ID TEXT   a person changes a message
+//	delete PLACE ID      anybody's message goes; people's with an event
+//	again [ID]           the platform delivers its last event (a message) again
+//	llm BOT [always] REPLY    what the model says next; see script.Parse
+//	advance DURATION     time passes
+//	rest                 time passes until all work is done
+//	stop, start          an orderly stop, and a start
+//	kill, crash          kill -9; crash starts again at once
+//	crash WHEN MOMENT [N|every]   the process dies at the N-th such moment, and
+//	                     starts again
+//	hold WHEN MOMENT [N] whoever comes to the moment waits there for a release
+//	release
+//	fault OP [N|every] HOW    the platform's N-th such call from now fails
+//	fault commit [N|every] before|after|full
+//	fault OP|commit off
+//	move #FROM #TO [silently]    a channel gets another id
+//	revoke ADAPTER       its credentials are worthless from now on
+//	expect PLACE has|lacks TEXT
+//	expect asked BOT N   the model has been called N times so far
+//	expect stored|forgotten TEXT
+//	expect queued N      so many messages wait
+//
+// WHEN is before or after. A MOMENT is one of the ledger's transactions
+// (accept, begin, opened, step, settle, chunk, receipt, bury, moved), a model's
+// call (before: it is asked; after: it has answered), a tool's call (before and
+// after its effect), or a call of the platform, like OP: open (a status line),
+// post (a text of its own), edit (the text in place of a status line), update
+// (a preview). After such a call, it is shown and the answer is lost.
+//
+// HOW is 429 [TIME [global]], notsent, lost (done, and the answer is lost),
+// unknown (not done, and no answer), hang (no answer for 30 s, not done), slow
+// [TIME] (done after a while), refused, gone, or fatal.
+//
+// # Golden sections
+//
+//	chat/PLACE    what a person sees there
+//	owner         what the owner is told
+//	llm/BOT       the calls of its model, without the system prompt
+//	ledger        items, runs and posts with their states
+//	commits       the transactions of each line, and how many commits they cost
+//	effects       what tools did
+//
+// Only sections that stand in the file are compared. The flag -update rewrites
+// them.
+package coretest

@@ -1,0 +1,111 @@
+package coretest
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"bellhop/core"
+	"bellhop/store"
+)
+
+// ledger is the store as the appliance's parts see it: each transaction that
+// writes passes its moments and is noted.
+type ledger struct {
+	*store.Store
+	life *life
+	log  *journal
+}
+
+// journal notes transactions for the commits section, and the order in which
+// outcomes were decided.
+type journal struct {
+	mu    sync.Mutex // guards the fields below
+	names []string
+	order map[string]uint64 // outbound key → Row.Seq
+}
+
+func (j *journal) note(name string, rows []core.Row) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.names = append(j.names, name)
+	for _, r := range rows {
+		j.order[chunkKey(r.Post, r.Chunk)] = r.Seq
+	}
+}
+
+// since lists the transactions after the first n.
+func (j *journal) since(n int) []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Clone(j.names[n:])
+}
+
+func (l *ledger) tx(name string, rows *[]core.Row, f func() error) error {
+	if l.life.reach("before", name) {
+		return store.ErrClosed
+	}
+	if err := f(); err != nil {
+		return err
+	}
+	var out []core.Row
+	if rows != nil {
+		out = *rows
+	}
+	l.log.note(name, out)
+	if l.life.reach("after", name) {
+		return store.ErrClosed
+	}
+	return nil
+}
+
+func (l *ledger) Accept(ctx context.Context, b core.Batch) (out core.Accepted, err error) {
+	err = l.tx("accept", &out.Rows, func() (err error) { out, err = l.Store.Accept(ctx, b); return err })
+	return out, err
+}
+
+func (l *ledger) Begin(ctx context.Context, run core.Run) error {
+	return l.tx("begin", nil, func() error { return l.Store.Begin(ctx, run) })
+}
+
+func (l *ledger) Opened(ctx context.Context, run core.Run, r core.Receipt) error {
+	return l.tx("opened", nil, func() error { return l.Store.Opened(ctx, run, r) })
+}
+
+func (l *ledger) Step(ctx context.Context, run core.Run, st core.Step) error {
+	return l.tx("step", nil, func() error { return l.Store.Step(ctx, run, st) })
+}
+
+func (l *ledger) Settle(ctx context.Context, run core.Run, open *core.Receipt, end core.Settlement) (out core.Settled, err error) {
+	err = l.tx("settle", &out.Rows, func() (err error) { out, err = l.Store.Settle(ctx, run, open, end); return err })
+	return out, err
+}
+
+func (l *ledger) RowOpened(ctx context.Context, row core.Row, r core.Receipt) error {
+	return l.tx("chunk", nil, func() error { return l.Store.RowOpened(ctx, row, r) })
+}
+
+func (l *ledger) Delivered(ctx context.Context, row core.Row, r core.Receipt) error {
+	return l.tx("receipt", nil, func() error { return l.Store.Delivered(ctx, row, r) })
+}
+
+func (l *ledger) Bury(ctx context.Context, row core.Row, why string, owner core.Place, tell []string) (out []core.Row, err error) {
+	err = l.tx("bury", &out, func() (err error) { out, err = l.Store.Bury(ctx, row, why, owner, tell); return err })
+	return out, err
+}
+
+func (l *ledger) Notify(ctx context.Context, p core.Place, pieces []string) (out []core.Row, err error) {
+	err = l.tx("notify", &out, func() (err error) { out, err = l.Store.Notify(ctx, p, pieces); return err })
+	return out, err
+}
+
+func (l *ledger) Moved(ctx context.Context, m core.Moving) error {
+	return l.tx("moved", nil, func() error { return l.Store.Moved(ctx, m) })
+}
+
+func (l *ledger) StopClean(ctx context.Context, runs []core.ID) error {
+	if len(runs) == 0 {
+		return nil
+	}
+	return l.tx("stopclean", nil, func() error { return l.Store.StopClean(ctx, runs) })
+}

@@ -1,0 +1,289 @@
+package coretest
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"bellhop/core"
+)
+
+// line is one line of a script.
+type line struct {
+	n    int // in the file, from 1
+	text string
+	verb string
+	rest string
+}
+
+// lines are the script's lines without comments.
+func lines(script string) []line {
+	var out []line
+	for i, text := range strings.Split(script, "\n") {
+		text = strings.TrimSpace(text)
+		if text == "" || text == "#" || strings.HasPrefix(text, "# ") {
+			continue
+		}
+		l := line{n: i + 1, text: text}
+		l.verb, l.rest, _ = strings.Cut(text, " ")
+		out = append(out, l)
+	}
+	return out
+}
+
+// variant is one way to hold a talk: a value for each name.
+type variant struct {
+	name   string
+	values *strings.Replacer
+}
+
+// variants are all combinations of the script's each lines.
+func variants(script string) []variant {
+	type choice struct{ pairs, label []string }
+	all := []choice{{}}
+	for _, l := range lines(script) {
+		if l.verb != "each" {
+			continue
+		}
+		s := scan(l.rest)
+		name := s.word()
+		var next []choice
+		for _, c := range all {
+			values := s
+			for values.rest != "" {
+				v := values.word()
+				next = append(next, choice{
+					append(slices.Clone(c.pairs), "$"+name, v),
+					append(slices.Clone(c.label), strings.ReplaceAll(v, " ", "_"))})
+			}
+		}
+		all = next
+	}
+	var out []variant
+	for _, c := range all {
+		out = append(out, variant{strings.Join(c.label, "/"), strings.NewReplacer(c.pairs...)})
+	}
+	return out
+}
+
+// scanner reads a line from its front.
+type scanner struct{ rest string }
+
+func scan(text string) scanner { return scanner{strings.TrimSpace(text)} }
+
+// word takes the next word; one that begins with a quote is quoted as in Go.
+func (s *scanner) word() string {
+	if q, err := strconv.QuotedPrefix(s.rest); err == nil {
+		s.rest = strings.TrimSpace(s.rest[len(q):])
+		text, _ := strconv.Unquote(q)
+		return text
+	}
+	word, rest, _ := strings.Cut(s.rest, " ")
+	s.rest = strings.TrimSpace(rest)
+	return word
+}
+
+// option takes NAME=value if it is next.
+func (s *scanner) option(names ...string) (name, value string, ok bool) {
+	name, value, ok = strings.Cut(s.rest, "=")
+	if !ok || !slices.Contains(names, name) {
+		return "", "", false
+	}
+	s.rest = value
+	return name, s.word(), true
+}
+
+// text takes the rest.
+func (s *scanner) text() (string, error) {
+	rest := s.rest
+	s.rest = ""
+	times := 1
+	if n, quoted, ok := strings.Cut(rest, "*"); ok && strings.HasPrefix(quoted, `"`) {
+		if v, err := strconv.Atoi(n); err == nil {
+			times, rest = v, quoted
+		}
+	}
+	if !strings.HasPrefix(rest, `"`) || !strings.HasSuffix(rest, `"`) {
+		return rest, nil
+	}
+	text, err := strconv.Unquote(rest)
+	return strings.Repeat(text, times), err
+}
+
+// number takes a number if one is next, else it is def; every is -1.
+func (s *scanner) number(def int) int {
+	peek := *s
+	word := peek.word()
+	n, err := strconv.Atoi(word)
+	switch {
+	case word == "every":
+		n = every
+	case err != nil:
+		return def
+	}
+	*s = peek
+	return n
+}
+
+// every is the number of times of what does not end.
+const every = -1
+
+// scene is what a talk begins with.
+type scene struct {
+	bots     []core.Bot
+	adapters []adapterOptions
+	access   core.Access
+	agent    string
+	bindings []core.Binding
+	maxRuns  int
+	maxHops  int
+}
+
+// adapterOptions are a platform's traits.
+type adapterOptions struct {
+	name    string
+	once    core.Once
+	max     int
+	replies bool
+	threads bool
+	edits   bool
+	signs   bool // typing and reactions
+	reply   core.ReplyMode
+}
+
+// set takes one header line and reports whether it was one.
+func (sc *scene) set(l line) (bool, error) {
+	s := scan(l.rest)
+	var err error
+	switch l.verb {
+	case "each":
+		s.rest = ""
+	case "bot":
+		err = sc.bot(&s)
+	case "adapter":
+		err = sc.adapter(&s)
+	case "owner":
+		sc.access.Owners = append(sc.access.Owners, s.word())
+	case "member":
+		sc.access.Members = append(sc.access.Members, s.word())
+	case "agent":
+		sc.agent = s.word()
+	case "bind":
+		b := core.Binding{Place: s.word()}
+		for name, v, ok := s.option("agent", "reply"); ok; name, v, ok = s.option("agent", "reply") {
+			if name == "agent" {
+				b.Agent = v
+			} else {
+				b.Reply = core.ReplyMode(v)
+			}
+		}
+		sc.bindings = append(sc.bindings, b)
+	case "max_runs":
+		sc.maxRuns = s.number(0)
+	case "max_hops":
+		sc.maxHops = s.number(0)
+	default:
+		return false, nil
+	}
+	if err == nil && s.rest != "" {
+		err = fmt.Errorf("%q is too much", s.rest)
+	}
+	return true, err
+}
+
+// newBot has the configuration's defaults.
+func newBot(handle string) core.Bot {
+	return core.Bot{Handle: handle, Model: "script/" + handle, History: core.Budget{Tokens: 24_000, Messages: 80},
+		Steps: 40, RunTime: 15 * time.Minute}
+}
+
+func (sc *scene) bot(s *scanner) (err error) {
+	b := newBot(s.word())
+	names := []string{"name", "workers", "steps", "run_time", "history", "tools", "instructions"}
+	for name, v, ok := s.option(names...); ok && err == nil; name, v, ok = s.option(names...) {
+		switch name {
+		case "name":
+			b.Name = v
+		case "workers":
+			b.Workers, err = strconv.Atoi(v)
+		case "steps":
+			b.Steps, err = strconv.Atoi(v)
+		case "run_time":
+			b.RunTime, err = time.ParseDuration(v)
+		case "history":
+			_, err = fmt.Sscanf(v, "%d/%d", &b.History.Tokens, &b.History.Messages)
+		case "tools":
+			b.Tools = strings.Split(v, ",")
+		case "instructions":
+			b.Instructions = v
+		}
+	}
+	sc.bots = append(sc.bots, b)
+	return err
+}
+
+func newAdapter(name string) adapterOptions {
+	return adapterOptions{name: name, once: core.OnceEdit, max: 4096, replies: true, edits: true, reply: core.ReplyMention}
+}
+
+func (sc *scene) adapter(s *scanner) (err error) {
+	a := newAdapter(s.word())
+	names := []string{"once", "max", "replies", "threads", "edits", "signs", "reply"}
+	for name, v, ok := s.option(names...); ok && err == nil; name, v, ok = s.option(names...) {
+		switch name {
+		case "once":
+			a.once = core.Once(v)
+		case "max":
+			a.max, err = strconv.Atoi(v)
+		case "replies":
+			a.replies, err = strconv.ParseBool(v)
+		case "threads":
+			a.threads, err = strconv.ParseBool(v)
+		case "edits":
+			a.edits, err = strconv.ParseBool(v)
+		case "signs":
+			a.signs, err = strconv.ParseBool(v)
+		case "reply":
+			a.reply = core.ReplyMode(v)
+		}
+	}
+	a.edits = a.edits && a.once != core.OnceNone
+	sc.adapters = append(sc.adapters, a)
+	return err
+}
+
+// complete fills in the defaults.
+func (sc *scene) complete() {
+	if len(sc.bots) == 0 {
+		sc.bots = []core.Bot{newBot("chief")}
+	}
+	if len(sc.adapters) == 0 {
+		sc.adapters = []adapterOptions{newAdapter("chat")}
+	}
+	if sc.access.Owners == nil {
+		sc.access.Owners = []string{"alice"}
+	}
+	if sc.agent == "" {
+		sc.agent = sc.bots[0].Handle
+	}
+	if sc.maxRuns == 0 {
+		sc.maxRuns = 64
+	}
+	if sc.maxHops == 0 {
+		sc.maxHops = 20
+	}
+	for _, list := range [][]string{sc.access.Owners, sc.access.Members} {
+		for i, p := range list {
+			if !strings.Contains(p, ":") {
+				list[i] = sc.adapters[0].name + ":" + p
+			}
+		}
+	}
+	for i, b := range sc.bindings {
+		if !strings.Contains(b.Place, ":") {
+			sc.bindings[i].Place = sc.adapters[0].name + ":" + b.Place
+		}
+	}
+}
