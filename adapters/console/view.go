@@ -43,10 +43,7 @@ func (v *view) show(s show) string {
 	if v.post != "" && v.post != s.Post && s.Kind != core.OutFinal {
 		return ""
 	}
-	text := strings.ReplaceAll(visible(s.Text), "\t", "    ")
-	if s.Kind == core.OutFinal {
-		text = strings.TrimRight(text, "\n")
-	}
+	text := strings.TrimRight(strings.ReplaceAll(visible(s.Text), "\t", "    "), "\n")
 	out := v.grow(s.Post, text, label(s.Speaker), s.Kind == core.OutOpen)
 	if s.Kind == core.OutFinal {
 		*v = view{width: v.width}

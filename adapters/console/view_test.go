@@ -128,6 +128,7 @@ func TestViewWritesOnlyWhatIsNew(t *testing.T) {
 // same text written at once.
 func FuzzView(f *testing.F) {
 	f.Add("Hello, world. This is a somewhat longer answer that wraps.\n\n    code, indented\n\nend", uint8(3), uint8(50))
+	f.Add("blank rows at the end\n\n\n", uint8(0), uint8(43))
 	f.Add("日本語のテキスト "+strings.Repeat("長い", 40), uint8(1), uint8(41))
 	f.Add("\x1b[2J\x1b[31mred\u009b\r\r\n\t"+strings.Repeat("x", 200), uint8(2), uint8(80))
 	f.Fuzz(func(t *testing.T, text string, step, width uint8) {
