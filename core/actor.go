@@ -35,6 +35,7 @@ type Person struct {
 	ID    PersonID `json:"id"`
 	Name  string   `json:"name,omitempty"`  // display name, not trusted
 	Bot   bool     `json:"bot,omitempty"`   // another program
+	Zone  string   `json:"zone,omitempty"`  // IANA time zone, where the platform tells; empty: unknown
 	Guest bool     `json:"guest,omitempty"` // platform guest, connected workspace, anonymous admin
 }
 

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"time"
 )
 
@@ -69,6 +70,13 @@ type Features struct {
 	Typing func(ctx context.Context, p Place) error
 	// React marks a message; an empty emoji takes the mark away. Best effort.
 	React func(ctx context.Context, p Place, id, emoji string) error
+	// Before reads what was said at a place before a message. For a mention in
+	// the middle of a thread that is the thread so far; for one at the top level
+	// of a channel, the last messages there.
+	Before func(ctx context.Context, n Need) (Before, error)
+	// Fetch opens a file that a person sent; File.Ref says which. The caller
+	// bounds what it reads, checks what it is, and closes it.
+	Fetch func(ctx context.Context, f File) (io.ReadCloser, error)
 	// Health is the time of the last sign of life from the platform.
 	Health func() Health
 }
@@ -100,11 +108,41 @@ type Outbound struct {
 	Text    string   // Markdown, one piece of Split, never blank
 	Answers []string // platform ids of the messages whose outcome this is
 	Last    bool     // the last piece of its post
+	Buttons []Button // below the text, where the platform has buttons
+	File    *Attachment
 
 	// For Resolve: a lost send lies after the message After; Known tells the
 	// platform ids that are other messages of the place.
 	After string
 	Known func(id string) bool
+}
+
+// Button is one that a person can press below a message.
+type Button struct {
+	Label string `json:"label"`
+	Value string `json:"value"` // comes back in Inbound.Button; at most 64 bytes
+}
+
+// Attachment is a file to show with a piece.
+type Attachment struct {
+	Name    string `json:"name"`
+	MIME    string `json:"mime,omitempty"`
+	Content []byte `json:"content"`
+}
+
+// Need is what a run asks its platform for before it starts.
+type Need struct {
+	Place     Place
+	MessageID string // the message that opened the thread, or mentioned us in it
+	Since     string // platform id up to which the place has been read; empty: nothing of it
+	Context   int    // most messages before MessageID to quote
+}
+
+// Before is what was said at a place before a message, oldest first, without
+// what we said ourselves or have read already.
+type Before struct {
+	Quotes []Quote
+	Files  []File
 }
 
 // InboundKind tells events apart.
@@ -116,6 +154,8 @@ const (
 	InEdit       InboundKind = "edit"       // MessageID's text is Text now
 	InDelete     InboundKind = "delete"     // MessageID is gone
 	InMoved      InboundKind = "moved"      // channel Place.Channel is called To now
+	InButton     InboundKind = "button"     // From pressed the button Button of the message MessageID
+	InReaction   InboundKind = "reaction"   // From marked the message MessageID with Emoji, or took it away
 	InUnreadable InboundKind = "unreadable" // Raw could not be decoded; journaled as it is
 	InIgnored    InboundKind = "ignored"    // of no interest; only its key is kept
 )
@@ -139,5 +179,8 @@ type Inbound struct {
 	Files     []File
 	Time      time.Time // the platform's
 	To        string    // InMoved: the channel's new id
+	Button    string    // InButton: the pressed button's Value
+	Emoji     string    // InReaction: as Unicode
+	Removed   bool      // InReaction: taken away
 	Raw       json.RawMessage
 }
