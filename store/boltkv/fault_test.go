@@ -140,11 +140,16 @@ func TestSyncFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = syscall.Dup3(int(null.Fd()), int(file.Fd()), syscall.O_CLOEXEC)
-	if err := errors.Join(err, null.Close()); err != nil {
+	defer null.Close()
+	disk, err := syscall.Dup(int(file.Fd()))
+	if err != nil {
 		t.Fatal(err)
 	}
-	for range 3 {
+	// The disk is well again after the first failure, which changes nothing.
+	for _, fd := range []int{int(null.Fd()), disk, disk} {
+		if err := syscall.Dup3(fd, int(file.Fd()), syscall.O_CLOEXEC); err != nil {
+			t.Fatal(err)
+		}
 		if err := e.Update(t.Context(), put("b", nil)); !errors.Is(err, store.ErrReopen) {
 			t.Errorf("Update = %v, want %v", err, store.ErrReopen)
 		}
@@ -153,6 +158,9 @@ func TestSyncFails(t *testing.T) {
 		}
 	}
 	closeEngine(t, e)
+	if err := syscall.Close(disk); err != nil {
+		t.Fatal(err)
+	}
 	e = open(t, dir)
 	defer closeEngine(t, e)
 	if err := e.Update(t.Context(), put("c", nil)); err != nil {

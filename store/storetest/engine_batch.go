@@ -192,6 +192,17 @@ func testGoexit(t *testing.T, open func() Engine) {
 	wantStored(t, e, "held", "x")
 	put(t, e, "c", "3")
 	wantStored(t, e, "c", "3", "held", "x")
+
+	// The same while the closures of a batch run one by one, on the goroutine of
+	// the first of them.
+	got = queue(t, e, putter("d", "4"),
+		func(tx store.Tx) error { return errors.Join(putAll(tx, "e", "5"), errTest) },
+		exit, putter("f", "6"))
+	wantResults(t, got[1:2], errTest)
+	if got[3] == nil {
+		t.Error("a closure that never ran alone succeeded")
+	}
+	wantStored(t, e, "c", "3", "d", "4", "held", "x")
 }
 
 func testNothingWritten(t *testing.T, open func() Engine) {
