@@ -79,16 +79,32 @@ func (l *leaf) size() int {
 	return 1
 }
 
-// weight estimates what the leaf measures.
+// weight estimates what the leaf measures: its bytes, with some for markup.
 func (l *leaf) weight() int {
-	t, ok := l.block.(*table)
-	if !ok {
-		return l.size() + 2
+	switch b := l.block.(type) {
+	case paragraph:
+		return b.weight()
+	case heading:
+		return b.weight()
+	case *table:
+		n := 0
+		for _, row := range b.rows {
+			for _, cell := range row {
+				n += cell.weight()
+			}
+		}
+		return n
 	}
-	n := 0
-	for _, row := range t.rows {
-		for _, cell := range row {
-			n += len(cell.text) + 3
+	return l.size() + 2
+}
+
+func (r rich) weight() int {
+	n := len(r.text) + 2
+	link := ""
+	for _, sp := range r.spans {
+		if sp.link != link {
+			link = sp.link
+			n += len(link) + 2
 		}
 	}
 	return n

@@ -100,7 +100,7 @@ func (r rich) tidySpans() []span {
 		return sp.style&code == 0 && strings.TrimSpace(r.text[sp.start:sp.end]) == ""
 	}
 	// White space keeps the styles that the text on both sides of it has too.
-	clear := func(sp *span, beside span) {
+	narrow := func(sp *span, beside span) {
 		if !isSpace(*sp) {
 			return
 		}
@@ -109,10 +109,10 @@ func (r rich) tidySpans() []span {
 		}
 	}
 	for i := range parts {
-		clear(&parts[i], parts[max(0, i-1)])
+		narrow(&parts[i], parts[max(0, i-1)])
 	}
 	for i := len(parts) - 1; i >= 0; i-- {
-		clear(&parts[i], parts[min(i+1, len(parts)-1)])
+		narrow(&parts[i], parts[min(i+1, len(parts)-1)])
 	}
 	var out spanList
 	for _, sp := range parts {

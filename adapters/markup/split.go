@@ -36,15 +36,24 @@ type splitter struct {
 	leaves []leaf
 	before []int    // before[i] is the weight of the leaves before leaf i
 	at     position // where the next piece starts
+	rate   float64  // units per weight, as last measured
 }
 
 func newSplitter(doc []block, t Target) *splitter {
-	s := &splitter{target: t, leaves: leavesOf(doc)}
+	s := &splitter{target: t, leaves: leavesOf(doc), rate: 1}
 	s.before = make([]int, len(s.leaves)+1)
 	for i := range s.leaves {
 		s.before[i+1] = s.before[i] + s.leaves[i].weight()
 	}
 	return s
+}
+
+// weight is the weight of all before p.
+func (s *splitter) weight(p position) int {
+	if p.off == 0 {
+		return s.before[p.leaf]
+	}
+	return s.before[p.leaf] + p.off*(s.before[p.leaf+1]-s.before[p.leaf])/s.leaves[p.leaf].size()
 }
 
 // piece is a candidate: everything from where the splitter stands to end.
@@ -91,13 +100,11 @@ const far = 4
 // place between them; it is empty if not one fits. The cut is good unless the
 // piece should rather go on into the leaf it ends before.
 func (s *splitter) wholeLeaves() (p piece, good bool) {
-	first, start := s.at.leaf, s.before[s.at.leaf]+s.at.off
+	first, start := s.at.leaf, s.weight(s.at)
 	n := sort.Search(len(s.leaves)-first, func(k int) bool {
 		return s.before[first+k+1]-start > far*s.target.Max
 	})
-	p, _ = s.fit(n,
-		func(k int) position { return position{first + k, 0} },
-		func(k int) int { return max(0, s.before[first+k]-start) })
+	p, _ = s.fit(n, func(k int) position { return position{first + k, 0} })
 	if p.text == "" {
 		return piece{end: s.at}, false
 	}
@@ -128,7 +135,7 @@ func (s *splitter) better(p piece, end position) piece {
 // outer blocks than inner ones, not after a heading, and not before half of
 // the piece is used.
 func (s *splitter) bestBoundary(last int) int {
-	half := (s.before[s.at.leaf] + s.at.off + s.before[last]) / 2
+	half := (s.weight(s.at) + s.before[last]) / 2
 	best := last
 	for i := last - 1; i > s.at.leaf && s.before[i] >= half; i-- {
 		if s.depth(i) < s.depth(best) {
@@ -148,6 +155,9 @@ func (s *splitter) depth(i int) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++
+	}
+	if n > 0 && n < len(b) && b[n-1].isItem() {
+		return n + 1 // what an item leads up to is no better a place than within
 	}
 	return n
 }
@@ -172,10 +182,7 @@ func (s *splitter) partOfLeaf(whole piece) piece {
 	i, from := whole.end.leaf, whole.end.off
 	l := &s.leaves[i]
 	cuts := l.cutsAfter(from, s.target.Max)
-	base := max(0, s.before[i]-s.before[s.at.leaf]-s.at.off)
-	p, n := s.fit(len(cuts),
-		func(k int) position { return l.end(i, cuts[k-1]) },
-		func(k int) int { return base + (cuts[k-1].off-from)*l.weight()/l.size() })
+	p, n := s.fit(len(cuts), func(k int) position { return l.end(i, cuts[k-1]) })
 	if n == 0 {
 		return whole
 	}
@@ -200,31 +207,30 @@ func bestCut(cuts []cut, from int) cut {
 }
 
 // fit finds about the most of n steps that fit one piece; it returns the
-// piece and the number of steps, or none and zero. end and weight tell where
-// step k ends and what the piece then weighs, which grows with k.
+// piece and the number of steps, or none and zero. Step k, from one on, ends
+// at end(k).
 //
 // It guesses from the weight and corrects the guess by what was measured, so
 // it measures few pieces and none much longer than one that fits.
-func (s *splitter) fit(n int, end func(k int) position, weight func(k int) int) (best piece, steps int) {
-	bad, rate := n+1, 1.0 // the rate is in units per weight
-	for try := 0; bad-steps > 1; try++ {
+func (s *splitter) fit(n int, end func(k int) position) (best piece, steps int) {
+	slack, start := s.target.Max/32, s.weight(s.at)
+	for bad, try := n+1, 0; bad-steps > 1; try++ {
 		k := (steps + bad) / 2
 		if try < 8 || bad > n {
-			most := weight(max(1, steps)) + int(float64(s.target.Max-best.units)/rate)
-			if steps == 0 {
-				most = int(float64(s.target.Max) / rate)
+			most := start + int(float64(s.target.Max-slack/2-best.units)/s.rate)
+			if steps > 0 {
+				most += s.weight(best.end) - start
 			}
-			k = steps + sort.Search(bad-steps-1, func(i int) bool { return weight(steps+1+i) > most })
-			k = max(k, steps+1)
+			k = max(steps+1, steps+sort.Search(bad-steps-1, func(i int) bool { return s.weight(end(steps+1+i)) > most }))
 		}
 		p := s.upTo(end(k))
-		rate = max(float64(p.units)/float64(max(1, weight(k))), 1.0/far)
+		s.rate = max(float64(p.units)/float64(max(1, s.weight(p.end)-start)), 1.0/far)
 		if p.units > s.target.Max {
 			bad = k
 			continue
 		}
 		best, steps = p, k
-		if s.target.Max-p.units <= s.target.Max/32 {
+		if s.target.Max-p.units <= slack {
 			break
 		}
 	}
