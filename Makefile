@@ -1,6 +1,7 @@
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 FUZZTIME ?= 30s
-COUNT    ?= 20
+COUNT    ?= 10
+KILLS    ?= 200
 
 .PHONY: run build test lint bench chaos fuzz clean
 
@@ -21,9 +22,10 @@ lint:
 bench:
 	go test -run '^$$' -bench . -benchmem ./...
 
-# Every test that crashes, kills or injects faults, over and over in new orders.
+# The real binary killed at random under traffic, then every test that crashes, kills or injects faults, over and over.
 chaos:
-	go test -race -shuffle=on -count=$(COUNT) -run 'Chaos|Crash|Fault|Kill' ./...
+	BELLHOP_CHAOS_KILLS=$(KILLS) go test -race -count=1 -timeout 60m -v -run '^TestChaos$$' ./cmd/bellhop
+	go test -race -shuffle=on -count=$(COUNT) -run 'Crash|Fault|Kill|Model' ./store/... ./core/...
 
 # Every fuzz target in turn. Minimizing is cut short: it rarely ends for targets that touch files.
 fuzz:
