@@ -114,7 +114,10 @@ func use(dir string) error {
 // without dying; whatever is found has a name.
 func TestDamage(t *testing.T) {
 	dir := t.TempDir()
-	e := open(t, dir)
+	e, err := Open(dir, Options{noSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := range 100 {
 		err := e.Update(t.Context(), func(tx store.Tx) error {
 			for j := range 10 {

@@ -85,7 +85,7 @@ func TestDiskFull(t *testing.T) {
 // childLimit meets its own limit on the size of files.
 func childLimit(dir string) error {
 	signal.Ignore(syscall.SIGXFSZ) // which would end the process
-	e, err := Open(dir, Options{})
+	e, err := Open(dir, Options{noSync: true})
 	if err != nil {
 		return err
 	}
