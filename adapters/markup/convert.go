@@ -16,8 +16,12 @@ import (
 // maxMarker is the largest number of a list item Markdown can express.
 const maxMarker = 999_999_999
 
-// converter turns goldmark's tree, which points into src, into a document.
-type converter struct{ src []byte }
+// converter turns goldmark's tree, which points into the source, into a
+// document.
+type converter struct {
+	md  string // the source,
+	src []byte // and again as goldmark wants it
+}
 
 // blocks converts the children of a container.
 func (c converter) blocks(parent ast.Node) []block {
@@ -25,10 +29,10 @@ func (c converter) blocks(parent ast.Node) []block {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		switch node := n.(type) {
 		case *ast.Paragraph, *ast.TextBlock:
-			var b richBuilder
-			c.inlines(&b, n, 0, "")
+			b := newRichBuilder(extent(n.Lines()))
+			c.inlines(b, n, 0, "")
 			for ; isWindow(n.NextSibling()); n = n.NextSibling() {
-				c.join(&b, n.NextSibling())
+				c.join(b, n.NextSibling())
 			}
 			if r := b.rich(); r.text != "" {
 				out = append(out, paragraph{r})
@@ -159,9 +163,17 @@ func (c converter) table(node *extast.Table) *table {
 }
 
 func (c converter) rich(n ast.Node) rich {
-	var b richBuilder
-	c.inlines(&b, n, 0, "")
+	b := newRichBuilder(extent(n.Lines()))
+	c.inlines(b, n, 0, "")
 	return b.rich()
+}
+
+// text is a segment of the source.
+func (c converter) text(seg text.Segment) string {
+	if seg.Padding > 0 || seg.ForceNewline {
+		return string(seg.Value(c.src))
+	}
+	return c.md[seg.Start:seg.Stop]
 }
 
 // inlines appends the inline children of n, seen in style st within link.
@@ -170,7 +182,7 @@ func (c converter) inlines(b *richBuilder, n ast.Node, st style, link string) {
 	for n := n.FirstChild(); n != nil; n = n.NextSibling() {
 		switch node := n.(type) {
 		case *ast.Text:
-			b.add(unescape(node.Segment.Value(c.src)), st, link)
+			b.add(unescape(c.text(node.Segment)), st, link)
 			if node.SoftLineBreak() || node.HardLineBreak() {
 				b.newline(st, link)
 			}
@@ -206,7 +218,7 @@ func (c converter) inlines(b *richBuilder, n ast.Node, st style, link string) {
 func (c converter) link(b *richBuilder, n ast.Node, st style, outer string, dest []byte) {
 	target := outer
 	if target == "" {
-		target = strings.TrimSpace(unescape(dest))
+		target = strings.TrimSpace(unescape(string(dest)))
 	}
 	from := len(b.text)
 	c.inlines(b, n, st, target)
@@ -243,9 +255,9 @@ func (c converter) codeSpan(n *ast.CodeSpan) string {
 }
 
 // unescape resolves backslash escapes and entities.
-func unescape(s []byte) string {
-	if bytes.IndexByte(s, '\\') < 0 && bytes.IndexByte(s, '&') < 0 {
-		return string(s)
+func unescape(s string) string {
+	if strings.IndexByte(s, '\\') < 0 && strings.IndexByte(s, '&') < 0 {
+		return s
 	}
 	var b strings.Builder
 	b.Grow(len(s))
@@ -256,7 +268,7 @@ func unescape(s []byte) string {
 			b.WriteByte(s[i])
 		case s[i] == '&':
 			n := entityLen(s[i:])
-			b.WriteString(entity(string(s[i : i+n])))
+			b.WriteString(entity(s[i : i+n]))
 			i += n - 1
 		default:
 			b.WriteByte(s[i])
@@ -267,7 +279,7 @@ func unescape(s []byte) string {
 
 // entityLen is the length of what looks like an entity at the start of s, or
 // one. No entity is longer than 33 bytes.
-func entityLen[T string | []byte](s T) int {
+func entityLen(s string) int {
 	for i := 1; i < len(s) && i < 40; i++ {
 		switch c := s[i]; {
 		case c == ';':

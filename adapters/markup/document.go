@@ -140,7 +140,12 @@ type richBuilder struct {
 	spans spanList
 }
 
-// White space a link begins with goes before it.
+// newRichBuilder returns a builder for a text of about size bytes.
+func newRichBuilder(size int) *richBuilder {
+	return &richBuilder{text: make([]byte, 0, size), spans: make(spanList, 0, 4)}
+}
+
+// add appends s. White space a link begins with goes before it.
 func (b *richBuilder) add(s string, st style, link string) {
 	if b.opens(link) && st&code == 0 {
 		trimmed := strings.TrimLeft(s, " \t")
@@ -192,6 +197,10 @@ func (b *richBuilder) truncate(n int) {
 }
 
 func (b *richBuilder) rich() rich {
+	b.truncate(len(bytes.TrimRightFunc(b.text, unicode.IsSpace)))
 	r := rich{text: string(b.text), spans: b.spans}
-	return r.slice(0, len(r.text))
+	if strings.TrimLeftFunc(r.text, unicode.IsSpace) != r.text {
+		return r.slice(0, len(r.text))
+	}
+	return r
 }

@@ -25,7 +25,7 @@ const ruleText = "———"
 // layout writes a document: a blank line between blocks, list items with
 // marker and indentation, tables aligned in monospace.
 func layout(doc []block, d dialect) string {
-	p := printer{d: d}
+	p := printer{d: d, out: make([]byte, 0, 4<<10)} // holds most messages
 	p.blocks(doc, 2)
 	return string(p.out)
 }

@@ -55,9 +55,10 @@ var grammar = parser.NewParser(
 // parse reads Markdown into a document. Blocks that would show nothing are
 // left out.
 func parse(md string) []block {
-	src := []byte(clean(md))
+	md = clean(md)
+	src := []byte(md)
 	root := grammar.Parse(text.NewReader(src))
-	return converter{src}.blocks(root)
+	return converter{md, src}.blocks(root)
 }
 
 // shallow opens no container deeper than maxDepth.

@@ -42,7 +42,7 @@ func (telegram) quoteMark(dst []byte, open bool) []byte {
 
 // language is the first word of a fence's info string.
 func language(info string) string {
-	lang, _, _ := strings.Cut(strings.TrimSpace(unescape([]byte(info))), " ")
+	lang, _, _ := strings.Cut(strings.TrimSpace(unescape(info)), " ")
 	return lang
 }
 
@@ -91,8 +91,10 @@ func appendHTML(dst []byte, r rich, always style) []byte {
 // code in links, links only where a client follows them, and handles as code
 // so that nobody is pinged.
 func forTelegram(r rich, always style) rich {
-	var b richBuilder
-	b.text = make([]byte, 0, len(r.text))
+	if always == 0 && len(r.spans) == 1 && r.spans[0].style&code == 0 && r.spans[0].link == "" && strings.IndexByte(r.text, '@') < 0 {
+		return r
+	}
+	b := newRichBuilder(len(r.text))
 	for i, sp := range r.spans {
 		st, link := sp.style|always, sp.link
 		if !canFollow(link) {
