@@ -96,13 +96,21 @@ func (s *System) Apply(a core.Accepted) {
 func (s *System) Wake(items []core.Item) { s.add(items) }
 
 func (s *System) add(items []core.Item) {
+	byBot := map[string][]core.Item{}
 	for _, it := range items {
-		b := s.boxes[it.Bot]
+		byBot[it.Bot] = append(byBot[it.Bot], it)
+	}
+	for bot, items := range byBot {
+		b := s.boxes[bot]
 		if b == nil {
-			s.o.Log.Warn("an item waits for a bot that is not configured", "bot", it.Bot, "item", it.ID)
+			s.o.Log.Warn("messages wait for a bot that is not configured", "bot", bot, "messages", len(items))
 			continue
 		}
-		b.tell(func() { b.add(it) })
+		b.tell(func() {
+			for _, it := range items {
+				b.add(it)
+			}
+		})
 	}
 }
 
