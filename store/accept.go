@@ -15,32 +15,47 @@ import (
 // adapter may acknowledge the batch when it returns nil.
 func (s *Store) Accept(ctx context.Context, b core.Batch) (core.Accepted, error) {
 	var out core.Accepted
+	var each []core.Accepted // by entry
 	err := s.update(ctx, func(t *tx) error {
-		out = core.Accepted{}
-		a := acceptance{tx: t, ctx: ctx, batch: &b, out: &out, day: t.Now().Format(time.DateOnly)}
+		out, each = core.Accepted{}, nil
 		for i := range b.Entries {
+			a := acceptance{tx: t, ctx: ctx, batch: &b, out: &core.Accepted{}, day: t.Now().Format(time.DateOnly)}
 			fate, err := a.entry(&b.Entries[i])
 			if err != nil {
 				return err
 			}
+			if earlier, ok := s.accepted.get(eventOf(b.Entries[i])); ok && fate == core.FateDuplicate {
+				a.out = &earlier
+			}
+			each = append(each, *a.out)
 			out.Fates = append(out.Fates, fate)
+			out.Items = append(out.Items, a.out.Items...)
+			out.Ended = append(out.Ended, a.out.Ended...)
+			out.Stopped = append(out.Stopped, a.out.Stopped...)
+			out.Rows = append(out.Rows, a.out.Rows...)
+			out.Moved = append(out.Moved, a.out.Moved...)
 		}
 		return nil
 	})
+	for i := range each {
+		s.accepted.note(eventOf(b.Entries[i]), each[i], len(each) == len(b.Entries), err)
+	}
 	if err != nil {
 		return core.Accepted{}, err
 	}
 	return out, nil
 }
 
-// acceptance is one Accept in progress.
+func eventOf(e core.Entry) string { return string(journalKey(e.In.Place.Adapter, e.In.Key)) }
+
+// acceptance is the Accept of one entry.
 type acceptance struct {
 	*tx
 	ctx   context.Context
 	batch *core.Batch
 	out   *core.Accepted
 	day   string
-	row   journalRow // of the current entry
+	row   journalRow
 }
 
 func (a *acceptance) entry(e *core.Entry) (core.Fate, error) {
@@ -57,7 +72,6 @@ func (a *acceptance) entry(e *core.Entry) (core.Fate, error) {
 	if err != nil {
 		return "", err
 	}
-	a.row = journalRow{}
 	a.row.Fate, err = a.decide(e, place)
 	if err != nil {
 		return "", err
@@ -115,11 +129,10 @@ func (a *acceptance) message(e *core.Entry, place core.Place) (core.Fate, error)
 		Sender: core.Actor{Kind: core.HumanActor, ID: string(in.From.ID)}, Name: in.From.Name,
 		Parts: parts(in), PlatformID: in.MessageID, Time: in.Time,
 	}
-	before := len(a.out.Items)
 	if err := a.post(&th, msg, in.Others && !in.Mentioned); err != nil {
 		return "", err
 	}
-	if len(a.out.Items) == before {
+	if len(a.out.Items) == 0 {
 		return core.FateKept, nil
 	}
 	return core.FateStored, nil

@@ -328,7 +328,7 @@ func (c *checker) checkRuns() {
 			}
 		}
 		row, open := c.open[id]
-		if open == over || open && row != (openRow{run.Bot, run.Reply.Place.Adapter, run.Thread}) {
+		if open == over || open && row != openOf(run) {
 			c.say("run %s is %s, and among the open ones: %v %v", id, run.State, open, row)
 		}
 		if over == run.Ended.IsZero() {

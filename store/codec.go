@@ -11,7 +11,7 @@ import (
 )
 
 // A stored value is the schema version of its writer (one byte), the CRC32C of
-// what follows (four bytes, big-endian), and JSON. A newer release only adds
+// all else (four bytes, big-endian), and JSON. A newer release only adds
 // fields at a row's top level, so that the release before it can read the row;
 // when that one rewrites it, fields it does not know survive.
 
@@ -34,8 +34,12 @@ func encode(v any) ([]byte, error) {
 func seal(version byte, body []byte) []byte {
 	b := make([]byte, 0, 5+len(body))
 	b = append(b, version)
-	b = binary.BigEndian.AppendUint32(b, crc32.Checksum(body, castagnoli))
+	b = binary.BigEndian.AppendUint32(b, sum(version, body))
 	return append(b, body...)
+}
+
+func sum(version byte, body []byte) uint32 {
+	return crc32.Update(crc32.Checksum([]byte{version}, castagnoli), castagnoli, body)
 }
 
 // open checks a value and returns its writer's schema version and its JSON.
@@ -44,7 +48,7 @@ func open(raw []byte) (byte, []byte, error) {
 		return 0, nil, fmt.Errorf("%w: %d bytes", ErrCorrupt, len(raw))
 	}
 	body := raw[5:]
-	if binary.BigEndian.Uint32(raw[1:5]) != crc32.Checksum(body, castagnoli) {
+	if binary.BigEndian.Uint32(raw[1:5]) != sum(raw[0], body) {
 		return 0, nil, fmt.Errorf("%w: checksum differs", ErrCorrupt)
 	}
 	return raw[0], body, nil

@@ -1,8 +1,11 @@
 package store
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"bellhop/core"
 )
@@ -56,8 +59,25 @@ const (
 // escaped makes text safe before a \0 separator, keeping its order.
 var escaped = strings.NewReplacer("\x00", "\x01\x01", "\x01", "\x01\x02")
 
+// maxText bounds a text within a key, so that no event can have a key that
+// engines refuse: it would be offered again for ever.
+const maxText = 1 << 10
+
+// text is s within a key: escaped, and with a hash in place of what is too
+// long. It is the same before and after s was stored as JSON.
+func text(s string) string {
+	if !utf8.ValidString(s) {
+		s = string([]rune(s))
+	}
+	s = escaped.Replace(s)
+	if len(s) > maxText {
+		s = fmt.Sprintf("%s\x01\x03%x", s[:maxText], sha256.Sum256([]byte(s)))
+	}
+	return s
+}
+
 func placeText(p core.Place) string {
-	return escaped.Replace(p.Adapter) + "\x00" + escaped.Replace(p.Channel) + "\x00" + escaped.Replace(p.Topic)
+	return text(p.Adapter) + "\x00" + text(p.Channel) + "\x00" + text(p.Topic)
 }
 
 func u64(b []byte, n uint64) []byte { return binary.BigEndian.AppendUint64(b, n) }
@@ -66,26 +86,26 @@ func u16(b []byte, n int) []byte    { return binary.BigEndian.AppendUint16(b, ui
 func idKey(family string, id core.ID) []byte { return u64([]byte(family), id.Seq()) }
 
 func journalKey(adapter, dedupe string) []byte {
-	return []byte(famJournal + escaped.Replace(adapter) + "\x00" + dedupe)
+	return []byte(famJournal + text(adapter) + "\x00" + text(dedupe))
 }
 
 func journalDayKey(day, adapter, dedupe string) []byte {
-	return []byte(famJournalDay + day + "/" + escaped.Replace(adapter) + "\x00" + dedupe)
+	return []byte(famJournalDay + day + "/" + text(adapter) + "\x00" + text(dedupe))
 }
 
 func aliasKey(adapter, channel string) []byte {
-	return []byte(famAlias + escaped.Replace(adapter) + "\x00" + channel)
+	return []byte(famAlias + text(adapter) + "\x00" + text(channel))
 }
 
 func currentKey(adapter, channel string) []byte {
-	return []byte(famCurrent + escaped.Replace(adapter) + "\x00" + channel)
+	return []byte(famCurrent + text(adapter) + "\x00" + text(channel))
 }
 
 func placeKey(p core.Place) []byte { return []byte(famPlace + placeText(p)) }
 
 func platformKey(p core.Place, id string) []byte {
 	p.Topic = ""
-	return []byte(famPlatform + placeText(p) + id)
+	return []byte(famPlatform + placeText(p) + text(id))
 }
 
 func messageKey(thread, id core.ID, version int) []byte {

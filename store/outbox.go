@@ -56,11 +56,16 @@ func (s *Store) RowOpened(ctx context.Context, row core.Row, r core.Receipt) err
 // deliver.
 func (s *Store) Bury(ctx context.Context, row core.Row, why string, owner core.Place, tell []string) ([]core.Row, error) {
 	var out []core.Row
+	var ended bool
 	err := s.update(ctx, func(t *tx) error {
-		out = nil
+		out, ended = nil, false
 		post, ok, err := get[core.Post](t, idKey(famPost, row.Post))
 		if err != nil {
 			return err
+		}
+		if ok && post.Dead != "" {
+			out, _ = s.buried.get(string(row.Post))
+			return nil
 		}
 		if ok {
 			post.Dead, post.Ended = why, t.Now()
@@ -74,13 +79,17 @@ func (s *Store) Bury(ctx context.Context, row core.Row, why string, owner core.P
 				return err
 			}
 		}
-		if len(tell) == 0 || owner.IsZero() {
-			return nil
+		if len(tell) > 0 && !owner.IsZero() {
+			out, err = t.show(core.Post{Kind: core.NoticePost, Place: owner}, core.Row{}, tell)
 		}
-		out, err = t.show(core.Post{Kind: core.NoticePost, Place: owner}, core.Row{}, tell)
+		ended = err == nil
 		return err
 	})
-	return out, err
+	s.buried.note(string(row.Post), out, ended, err)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // Notify queues a text for a place on the appliance's own account.

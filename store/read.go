@@ -49,6 +49,7 @@ func (s *Store) RunState(ctx context.Context, id core.ID) (core.State, error) {
 func (s *Store) Threads(ctx context.Context) ([]core.Thread, error) {
 	var out []core.Thread
 	err := s.view(ctx, func(t *tx) error {
+		out = nil
 		return each(t, []byte(famThread), 0, func(_ []byte, th core.Thread) error {
 			out = append(out, th)
 			return nil

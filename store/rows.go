@@ -26,8 +26,12 @@ type platformRow struct {
 	Post    core.ID `json:"post,omitempty"`
 }
 
+// placeRow says a place's current thread, and what that began with.
 type placeRow struct {
-	Thread core.ID `json:"thread"`
+	Thread core.ID    `json:"thread"`
+	Place  core.Place `json:"place"`
+	Agent  string     `json:"agent"`
+	Direct bool       `json:"direct,omitempty"`
 }
 
 // openRow is what start-up and Cancel need of a run without reading it.
@@ -36,6 +40,8 @@ type openRow struct {
 	Adapter string  `json:"adapter"`
 	Thread  core.ID `json:"thread"`
 }
+
+func openOf(run core.Run) openRow { return openRow{run.Bot, run.Reply.Place.Adapter, run.Thread} }
 
 // canonical is the place as stored keys know it: under the first id that its
 // channel had.
@@ -55,13 +61,15 @@ func (t *tx) threadAt(p core.Place) (core.Thread, bool, error) {
 	return get[core.Thread](t, idKey(famThread, row.Thread))
 }
 
+func placeOf(th core.Thread) placeRow { return placeRow{th.ID, th.Place, th.Agent, th.Direct} }
+
 func (t *tx) newThread(p core.Place, agent string, direct bool) (core.Thread, error) {
 	id, err := t.id(core.KindThread)
 	if err != nil {
 		return core.Thread{}, err
 	}
 	th := core.Thread{ID: id, Place: p, Agent: agent, Direct: direct, Created: t.Now(), Active: t.Now()}
-	return th, t.put(placeKey(p), placeRow{id})
+	return th, t.put(placeKey(p), placeOf(th))
 }
 
 // addMessage stores msg as the thread's next and notes it in th, which the

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -252,7 +253,7 @@ func (t *tx) begin(run core.Run) (core.Run, error) {
 		have.Triggers, have.Versions, have.Reply, have.Hop = run.Triggers, run.Versions, run.Reply, run.Hop
 		have.Upto, have.Cut, have.Tail = run.Upto, run.Cut, run.Tail
 	default:
-		if err := t.insert(idKey(famOpenRun, run.ID), openRow{run.Bot, run.Reply.Place.Adapter, run.Thread}); err != nil {
+		if err := t.insert(idKey(famOpenRun, run.ID), openOf(run)); err != nil {
 			return run, err
 		}
 	}
@@ -339,9 +340,13 @@ func (s *Store) Step(ctx context.Context, run core.Run, step core.Step) error {
 // first; the outcome is discarded.
 func (s *Store) Settle(ctx context.Context, run core.Run, open *core.Receipt, end core.Settlement) (core.Settled, error) {
 	var out core.Settled
+	var ended bool
 	err := s.update(ctx, func(t *tx) error {
-		out = core.Settled{}
+		out, ended = core.Settled{}, false
 		have, err := t.begin(run)
+		if errors.Is(err, core.ErrRunOver) {
+			return s.settledBefore(t, run.ID, &out, err)
+		}
 		if err != nil {
 			return err
 		}
@@ -352,12 +357,29 @@ func (s *Store) Settle(ctx context.Context, run core.Run, open *core.Receipt, en
 		}
 		have.Cut = run.Cut // an overflow may have moved it since the pick
 		out, err = t.settle(have, end)
+		ended = err == nil
 		return err
 	})
+	s.settled.note(string(run.ID), out, ended, err)
 	if err != nil {
 		return core.Settled{}, err
 	}
 	return out, nil
+}
+
+// settledBefore is the result of a Settle of a run that is over: what an
+// earlier one did that took itself for failed, else over.
+func (s *Store) settledBefore(t *tx, id core.ID, out *core.Settled, over error) error {
+	earlier, ok := s.settled.get(string(id))
+	if !ok {
+		return over
+	}
+	run, _, err := get[core.Run](t, idKey(famRun, id))
+	if err == nil && run.State != core.Done && run.State != core.Failed {
+		err = over
+	}
+	*out = earlier
+	return err
 }
 
 func (t *tx) settle(run core.Run, end core.Settlement) (core.Settled, error) {
@@ -441,11 +463,12 @@ func (t *tx) finish(th *core.Thread, run core.Run, kind core.PostKind, text, ans
 	return rows, msg, err
 }
 
-// openRuns are the runs in progress in the thread, of one bot or (empty) all.
+// openRuns are the runs in progress in the thread, of one bot; empty: in all,
+// of all.
 func (t *tx) openRuns(thread core.ID, bot string) ([]core.Run, error) {
 	var ids []core.ID
 	if err := each(t, []byte(famOpenRun), 0, func(key []byte, r openRow) error {
-		if r.Thread == thread && (bot == "" || r.Bot == bot) {
+		if (thread == "" || r.Thread == thread) && (bot == "" || r.Bot == bot) {
 			ids = append(ids, core.NewID(core.KindRun, seqOf(key)))
 		}
 		return nil

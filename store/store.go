@@ -4,8 +4,8 @@
 // It imports core alone and starts no goroutine. Every exported method is one
 // transaction; those that write have made it durable when they return nil.
 // Reads return copies that the caller owns. A row that does not match its
-// checksum is moved out of the way, reported through Options.Damaged, and
-// treated as missing: it never crashes the process.
+// checksum is moved out of the way, reported through Options.Damaged, rebuilt
+// if other rows say what was in it, and missing otherwise.
 package store
 
 import (
@@ -30,6 +30,10 @@ type Options struct {
 type Store struct {
 	engine Engine
 	o      Options
+
+	accepted unsure[core.Accepted] // by event
+	settled  unsure[core.Settled]  // by run
+	buried   unsure[[]core.Row]    // by post
 }
 
 // Open takes the engine over: it records the schema version of a new store,
@@ -64,51 +68,42 @@ type damage struct {
 	err      error
 }
 
+// view runs f on a snapshot. When it meets damaged rows they are mended first
+// and f runs again: it must set anew what it sets.
 func (s *Store) view(ctx context.Context, f func(*tx) error) error {
-	var t tx
-	err := s.engine.View(func(e Tx) error {
-		t = tx{Tx: e}
-		return f(&t)
-	})
-	if len(t.bad) > 0 {
-		s.quarantine(context.WithoutCancel(ctx), t.bad)
-	}
-	return err
-}
-
-func (s *Store) update(ctx context.Context, f func(*tx) error) error {
-	var t tx
-	err := s.engine.Update(ctx, func(e Tx) error {
-		t = tx{Tx: e}
-		return f(&t)
-	})
-	if len(t.bad) > 0 {
-		s.quarantine(context.WithoutCancel(ctx), t.bad)
-	}
-	return err
-}
-
-// quarantine moves damaged rows to the family x, where nothing reads them but
-// a person, and tells about them.
-func (s *Store) quarantine(ctx context.Context, bad []damage) {
-	err := s.engine.Update(ctx, func(e Tx) error {
-		for _, d := range bad {
-			got, err := e.Get(d.key)
-			if err != nil {
-				return err
-			}
-			if !bytes.Equal(got[0], d.raw) {
-				continue // repaired or moved meanwhile
-			}
-			if err := errors.Join(e.Put(append([]byte(famBad), d.key...), d.raw), e.Delete(d.key)); err != nil {
-				return err
-			}
+	for {
+		var t tx
+		err := s.engine.View(func(e Tx) error {
+			t = tx{Tx: e}
+			return f(&t)
+		})
+		if len(t.bad) == 0 || s.mend(ctx, t.bad) != nil {
+			return err
 		}
-		return nil
-	})
-	for _, d := range bad {
-		s.o.Log.Error("damaged row quarantined", "key", fmt.Sprintf("%q", d.key), "err", d.err, "move", err)
-		s.o.Damaged(fmt.Sprintf("%q", d.key), d.err)
+	}
+}
+
+// errUnmended rolls back a transaction that met damaged rows.
+var errUnmended = errors.New("damaged rows must be mended first")
+
+// update runs f in a transaction that writes. Nothing is decided from damaged
+// rows: they are mended first, and f runs again.
+func (s *Store) update(ctx context.Context, f func(*tx) error) error {
+	for {
+		var t tx
+		err := s.engine.Update(ctx, func(e Tx) error {
+			t = tx{Tx: e}
+			if err := f(&t); err != nil || len(t.bad) == 0 {
+				return err
+			}
+			return errUnmended
+		})
+		if len(t.bad) == 0 {
+			return err
+		}
+		if err := s.mend(ctx, t.bad); err != nil {
+			return err
+		}
 	}
 }
 

@@ -38,9 +38,16 @@ var ann = core.Person{ID: "chat:ann", Name: "Ann"}
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	w := unchecked(t)
+	t.Cleanup(w.check)
+	return w
+}
+
+// unchecked is a world for tests that break its ledger.
+func unchecked(t *testing.T) *world {
+	t.Helper()
 	w := &world{T: t, engine: memkv.New(memkv.Options{}), place: core.Place{Adapter: "chat", Channel: "dm"}}
 	w.open()
-	t.Cleanup(w.check)
 	return w
 }
 

@@ -1,0 +1,147 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"bellhop/core"
+)
+
+// rebuildPost makes a post from its run, the rows that wait of it, and the
+// platform ids that are known as its own.
+func (t *tx) rebuildPost(id core.ID) error {
+	run, ran, err := get[core.Run](t, idKey(famRun, id.As(core.KindRun)))
+	if err != nil {
+		return err
+	}
+	var rows []core.Row
+	if err := each(t, []byte(famOutbox), 0, func(_ []byte, r core.Row) error {
+		if r.Post == id {
+			rows = append(rows, r)
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	p := core.Post{ID: id, Kind: core.AnswerPost, Created: t.Now()}
+	switch {
+	case ran:
+		p.Thread, p.Place, p.Run, p.Created = run.Thread, run.Reply.Place, run.ID, run.Created
+	case len(rows) == 0:
+		return nil
+	}
+	if len(rows) > 0 {
+		last := rows[len(rows)-1]
+		p.Kind, p.Place, p.Chunks = last.Kind, last.Place, last.Chunk+1
+	}
+	shown, err := t.shown(p)
+	if err != nil {
+		return err
+	}
+	switch {
+	case ran && !run.State.Terminal():
+		if len(shown) > 0 {
+			p.Open = &shown[0]
+		}
+		return t.insert(idKey(famPost, id), p)
+	case len(rows) == 0:
+		p.Chunks, p.Ended = max(1, len(shown)), run.Ended
+	}
+	p.Shown = shown[:min(len(shown), p.Chunks-len(rows))]
+	for len(p.Shown) < p.Chunks-len(rows) {
+		p.Shown = append(p.Shown, core.Receipt{})
+	}
+	if ran {
+		prefix := idKey(famMessage, run.Thread)
+		msgs, err := t.newest(prefix, after(prefix), nearby)
+		if err != nil {
+			return err
+		}
+		for _, m := range msgs {
+			if m.Post == id {
+				p.Message = m.ID
+			}
+		}
+	}
+	return t.insert(idKey(famPost, id), p)
+}
+
+// shown are the platform ids known as the post's, in no order that means
+// anything.
+func (t *tx) shown(p core.Post) ([]core.Receipt, error) {
+	prefix := platformKey(p.Place, "")
+	var out []core.Receipt
+	err := each(t, prefix, 0, func(key []byte, row platformRow) error {
+		if row.Post == p.ID {
+			out = append(out, core.Receipt{ID: string(key[len(prefix):])})
+		}
+		return nil
+	})
+	return out, err
+}
+
+// rebuildRow puts a piece in the place of a lost one: the text if it is in the
+// thread as well, else a word about the loss.
+func (t *tx) rebuildRow(key []byte) error {
+	at := key[:len(key)-2]
+	seq, chunk := seqOf(at), int(binary.BigEndian.Uint16(key[len(at):]))
+	p, ok, err := t.postOf(at, seq, chunk)
+	if err != nil || !ok {
+		return err
+	}
+	row := core.Row{Seq: seq, Chunk: chunk, Post: p.ID, Kind: p.Kind, Place: p.Place, Text: lostPiece, Last: chunk == p.Chunks-1}
+	if p.Message != "" && p.Chunks == 1 {
+		msg, ok, err := t.message(p.Thread, p.Message)
+		if err != nil {
+			return err
+		}
+		if said := strings.TrimSpace(msg.Text()); ok && said != "" {
+			row.Text = said
+		}
+	}
+	run, ran, err := get[core.Run](t, idKey(famRun, p.Run))
+	if err != nil {
+		return err
+	}
+	if ran {
+		row.After, row.Answers = run.Reply.After, run.Reply.Answers
+	}
+	if chunk == 0 {
+		row.ReplyTo = run.Reply.To
+		if p.Open != nil {
+			row.Edit = p.Open.ID
+		}
+	}
+	return t.insert(key, row)
+}
+
+// postOf finds the post that a row belongs to: that of the rows beside it, or
+// the newest of its place of which the piece is missing.
+func (t *tx) postOf(at []byte, seq uint64, chunk int) (core.Post, bool, error) {
+	var beside core.ID
+	if err := each(t, at, 0, func(_ []byte, r core.Row) error { beside = r.Post; return nil }); err != nil {
+		return core.Post{}, false, err
+	}
+	if beside != "" {
+		return get[core.Post](t, idKey(famPost, beside))
+	}
+	waiting := map[core.ID]bool{}
+	if err := each(t, []byte(famOutbox), 0, func(_ []byte, r core.Row) error { waiting[r.Post] = true; return nil }); err != nil {
+		return core.Post{}, false, err
+	}
+	kvs, err := t.ScanBack([]byte(famPost), idKey(famPost, core.NewID(core.KindPost, seq+1)), nearby)
+	if err != nil {
+		return core.Post{}, false, err
+	}
+	i := slices.IndexFunc(kvs, func(kv KV) bool {
+		p, ok, err := get[core.Post](t, kv.Key)
+		return err == nil && ok && !waiting[p.ID] && p.Dead == "" && chunk < p.Chunks && len(p.Shown) == chunk &&
+			bytes.Equal(rowKey(p.Place, seq, 0)[:len(at)], at)
+	})
+	if i < 0 {
+		return core.Post{}, false, nil
+	}
+	return get[core.Post](t, kvs[i].Key)
+}
