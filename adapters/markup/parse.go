@@ -3,6 +3,7 @@ package markup
 import (
 	"bytes"
 	"regexp"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
@@ -16,10 +17,11 @@ import (
 // bounds keep the whole near-linear; honest text stays far below them, and
 // what lies beyond one is shown as text.
 const (
-	maxDepth = 16      // block containers inside one another
-	window   = 8 << 10 // source bytes parsed for inline markup at a time
+	maxDepth = 8       // block containers inside one another
+	maxBlank = 8       // blank lines in a row
 	maxRefs  = 512     // lines of a paragraph that may define references
 	padCells = 4 << 10 // table cells beyond one per source byte
+	window   = 8 << 10 // source bytes parsed for inline markup at a time
 )
 
 // grammar is CommonMark with GFM tables, strikethrough and task lists, less
@@ -55,10 +57,38 @@ var grammar = parser.NewParser(
 // parse reads Markdown into a document. Blocks that would show nothing are
 // left out.
 func parse(md string) []block {
-	md = clean(md)
+	md = squeeze(clean(md))
 	src := []byte(md)
 	root := grammar.Parse(text.NewReader(src))
 	return converter{md, src}.blocks(root)
+}
+
+// squeeze removes blank lines beyond maxBlank in a row: goldmark keeps a record
+// for each of them and for each container they stand in.
+func squeeze(md string) string {
+	if strings.Count(md, "\n") <= maxBlank {
+		return md
+	}
+	var b strings.Builder
+	blank, kept := 0, 0 // the lines in a row; md[:kept] is in b
+	for at := 0; at < len(md); {
+		end := at + strings.IndexByte(md[at:], '\n') + 1
+		if end == at {
+			break
+		}
+		if strings.TrimLeft(md[at:end], " \t\n") != "" {
+			blank = 0
+		} else if blank++; blank > maxBlank {
+			b.WriteString(md[kept:at])
+			kept = end
+		}
+		at = end
+	}
+	if kept == 0 {
+		return md
+	}
+	b.WriteString(md[kept:])
+	return b.String()
 }
 
 // shallow opens no container deeper than maxDepth.

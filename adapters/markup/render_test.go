@@ -42,6 +42,7 @@ var renderings = []struct {
 	{"fence without language", "~~~\n*a*\n~~~", "<pre>*a*</pre>", "*a*"},
 	{"fence with odd language", "```a\"b&amp;c\nx\n```", `<pre><code class="language-a&quot;b&amp;c">x</code></pre>`, "x"},
 	{"open fence", "```\na", "<pre>a</pre>", "a"},
+	{"blank lines in code", "```\na" + strings.Repeat("\n \n", 10) + "b\n```", "<pre>a" + strings.Repeat("\n", 9) + "b</pre>", "a" + strings.Repeat("\n", 9) + "b"},
 	{"empty fence", "```\n\n```", "", ""},
 	{"indented code", "    a\n      b", "<pre>a\n  b</pre>", "a\n  b"},
 	{"quote", "> a\n> **b**\n>\n> > c", "<blockquote>a\n<b>b</b>\n\nc</blockquote>", "a\nb\n\nc"},
