@@ -1,0 +1,284 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"bellhop/adapters/adaptertest"
+)
+
+func TestWrongTokenEndsTheProcess(t *testing.T) {
+	h := newHouse(t)
+	h.start.env[0] = "TOKEN=987654:wrong"
+	began := time.Now()
+	code, _, errs := invoke(t, h.start)
+	if took := time.Since(began); code != exitFailed || took > 10*time.Second {
+		t.Errorf("exit code %d after %s, want %d soon", code, took, exitFailed)
+	}
+	last := lastLine(errs)
+	for _, want := range []string{`adapter "telegram"`, "refuses the bot token", "check the token"} {
+		if !strings.Contains(last, want) {
+			t.Errorf("%q does not say %q", last, want)
+		}
+	}
+}
+
+func TestOneAdapterIsDownAndTheOtherWorks(t *testing.T) {
+	h := newHouse(t)
+	broken := adaptertest.NewTelegram(adaptertest.TelegramOptions{Token: "1:other"})
+	toml, err := os.ReadFile(filepath.Join(h.dir, "config.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.configure(string(toml) + `
+[adapters.second]
+type = "telegram"
+token = "${TOKEN}"
+api_url = "` + broken.Serve(t) + `"
+`)
+	p := h.run()
+	h.shows(h.direct, "The adapter second is down")
+	h.direct.Say(h.owner, "q1")
+	h.shows(h.direct, "a1.")
+	if code := p.stop(); code != exitFailed {
+		t.Errorf("exit code %d, want %d: an adapter has failed", code, exitFailed)
+	}
+}
+
+func TestUsageErrors(t *testing.T) {
+	h := newHouse(t)
+	toml, err := os.ReadFile(filepath.Join(h.dir, "config.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := strings.TrimSpace(string(toml)) + "\n"
+	for name, c := range map[string]struct{ from, to, want string }{
+		"unknown key": {"level", "levle", `config\.toml:\d+: log\.levle.*did you mean "level"`},
+		"unset":       {"${KEY}", "${KEZ}", `config\.toml:\d+: .*api_key.*KEZ`},
+		"wrong type":  {`level = "debug"`, `level = 7`, `config\.toml:\d+: .*log\.level`},
+		"no TOML":     {`level = "debug"`, `level =`, `config\.toml:\d+`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h.t = t
+			h.configure(strings.Replace(good, c.from, c.to, 1))
+			code, out, errs := invoke(t, h.start)
+			if code != exitUsage || out != "" {
+				t.Errorf("exit code %d and output %q, want %d and none", code, out, exitUsage)
+			}
+			want := regexp.MustCompile(c.want)
+			if lines := strings.Split(strings.TrimSuffix(errs, "\n"), "\n"); len(lines) != 1 || !want.MatchString(lines[0]) {
+				t.Errorf("it says %q, want a line like %s", errs, c.want)
+			}
+		})
+	}
+}
+
+func TestCommandLineErrors(t *testing.T) {
+	h := newHouse(t)
+	for _, args := range [][]string{{"run", "now"}, {"trace"}, {"--nonsense"}, {"chat", "a", "b"}} {
+		if code, _, errs := invoke(t, invocation{dir: h.dir, args: args}); code != exitUsage || strings.Count(errs, "\n") != 1 {
+			t.Errorf("%v ends with %d and %q, want %d and one line", args, code, errs, exitUsage)
+		}
+	}
+}
+
+func TestStopWhenIdle(t *testing.T) {
+	h := newHouse(t)
+	best := time.Hour
+	for range 5 { // a busy machine only adds time
+		p := h.run()
+		began := time.Now()
+		if code := p.stop(); code != 0 {
+			t.Fatalf("exit code %d:\n%s", code, p.log.String())
+		}
+		if best = min(best, time.Since(began)); best < 200*time.Millisecond {
+			return
+		}
+	}
+	t.Errorf("an idle process takes %s to stop, want 200 ms", best)
+}
+
+func TestStopLetsAnAnswerFinish(t *testing.T) {
+	h := newHouse(t)
+	held := make(chan struct{})
+	h.model.does(func(a inquiry) act {
+		do := answers(a)
+		do.hold = held
+		return do
+	})
+	p := h.run()
+	h.direct.Say(h.owner, "q1")
+	eventually(t, "the model to be asked", func() bool { return len(h.model.asks()) == 1 })
+	p.signal(syscall.SIGTERM)
+	polls := len(h.tg.Calls("getUpdates"))
+	h.direct.Say(h.owner, "q2")
+	close(held)
+	if code := p.exit(); code != 0 {
+		t.Errorf("exit code %d:\n%s", code, p.log.String())
+	}
+	if list := own(h.direct); len(list) != 1 || list[0].Text != "The answer is a1." {
+		t.Errorf("shown is %v, want the answer alone", list)
+	}
+	if n := len(h.tg.Calls("getUpdates")); n > polls {
+		t.Errorf("it polled %d times after it was told to stop", n-polls)
+	}
+	h.run()
+	h.shows(h.direct, "a2.")
+}
+
+func TestSecondProcessIsToldWhoHoldsTheStore(t *testing.T) {
+	h := newHouse(t)
+	p := h.run()
+	code, _, errs := invoke(t, h.start)
+	if want := regexp.MustCompile(`in use by bellhop run \(pid \d+\)`); code != exitFailed || !want.MatchString(lastLine(errs)) {
+		t.Errorf("exit code %d, %q, want %d and %s", code, errs, exitFailed, want)
+	}
+	h.direct.Say(h.owner, "q1")
+	h.shows(h.direct, "a1.")
+	if code := p.stop(); code != 0 {
+		t.Errorf("the first ended with exit code %d", code)
+	}
+}
+
+func TestTraceAndThreads(t *testing.T) {
+	h := newHouse(t)
+	p := h.run()
+	h.direct.Say(h.owner, "Tell me q1")
+	h.shows(h.direct, "a1.")
+	_, threads, _ := h.invoke("", "threads")
+	if want := regexp.MustCompile(`(?m)^t\w+ +telegram:1111 +assistant +2 `); !want.MatchString(threads) {
+		t.Errorf("threads prints %q, want a line like %s", threads, want)
+	}
+	if code := p.stop(); code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	id := string(idOf(h.books(), "q1"))
+	code, alone, errs := h.invoke("", "trace", id)
+	if code != 0 {
+		t.Fatalf("trace without an appliance: %s", errs)
+	}
+	for _, want := range []string{"message " + id, "Tell me q1", "queued", "picked", "shown as platform message", "delivered"} {
+		if !strings.Contains(alone, want) {
+			t.Errorf("the trace does not say %q:\n%s", want, alone)
+		}
+	}
+	h.run()
+	if _, beside, errs := h.invoke("", "trace", id); beside != alone {
+		t.Errorf("beside an appliance, trace prints %q and %q, without one %q", beside, errs, alone)
+	}
+	if _, again, errs := h.invoke("", "threads"); again != threads {
+		t.Errorf("threads prints %q and %q, and %q before", again, errs, threads)
+	}
+	for id, want := range map[string]string{"mzz": "nothing here has the id mzz", "!": "!"} {
+		if code, _, errs := h.invoke("", "trace", id); code != exitFailed || !strings.Contains(errs, want) {
+			t.Errorf("trace %s ends with %d and %q", id, code, errs)
+		}
+	}
+}
+
+func TestChat(t *testing.T) {
+	h := newHouse(t)
+	talk := func(where, line, want string) {
+		t.Helper()
+		code, out, errs := h.invoke(line+"\n", "chat")
+		if code != 0 || out != want+"\n" {
+			t.Errorf("%s, chat ends with %d, prints %q and %q", where, code, out, errs)
+		}
+	}
+	talk("without an appliance", "q1", "The answer is a1.")
+	p := h.run()
+	talk("beside an appliance", "q2", "The answer is a2.")
+	if code := p.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	talk("after it", "q3", "The answer is a3.")
+}
+
+func TestVersionAndCheck(t *testing.T) {
+	h := newHouse(t)
+	if code, out, _ := invoke(t, invocation{dir: h.dir, args: []string{"version"}}); code != 0 || out != "bellhop "+version+"\n" {
+		t.Errorf("version ends with %d and prints %q", code, out)
+	}
+	code, out, errs := h.invoke("", "check")
+	if code != 0 || !strings.Contains(out, "is in order") || strings.Contains(out+errs, token) || strings.Contains(out+errs, apiKey) {
+		t.Errorf("check ends with %d and prints %q and %q", code, out, errs)
+	}
+}
+
+func TestWithoutConfigurationADemoAnswers(t *testing.T) {
+	for _, command := range []string{"run", "chat"} {
+		code, out, errs := invoke(t, invocation{dir: t.TempDir(), stdin: "hello\n", args: []string{command}})
+		if code != 0 || strings.TrimSpace(out) == "" || !strings.Contains(errs, "There is no configuration yet") {
+			t.Errorf("%s ends with %d, prints %q and %q", command, code, out, errs)
+		}
+	}
+}
+
+func TestStrangerIsToldTheirID(t *testing.T) {
+	h := newHouse(t)
+	h.run()
+	stranger := h.tg.User(4242, "Stranger")
+	chat := h.tg.Private(stranger)
+	chat.Say(stranger, "q1")
+	h.shows(chat, "telegram:4242")
+	chat.Say(stranger, "q2")
+	h.direct.Say(h.owner, "q3")
+	h.shows(h.direct, "a3.")
+	if list := own(chat); len(list) != 1 {
+		t.Errorf("the stranger is shown %v, want one refusal", list)
+	}
+	if n := len(h.model.asks()); n != 1 {
+		t.Errorf("the model was asked %d times, want 1", n)
+	}
+}
+
+func TestModelOutOfReach(t *testing.T) {
+	h := newHouse(t)
+	h.model.does(func(inquiry) act { return act{cut: true} })
+	h.run()
+	h.direct.Say(h.owner, "q1")
+	notice := h.shows(h.direct, "⚠")
+	if !strings.Contains(notice.Text, "fake/fake") || !strings.Contains(notice.Text, "/retry") {
+		t.Errorf("the notice is %q", notice.Text)
+	}
+	h.model.does(answers)
+	h.direct.Say(h.owner, "/retry")
+	h.shows(h.direct, "a1.")
+	if list := own(h.direct); len(list) != 3 {
+		t.Errorf("shown is %v, want a notice, the command's reply and an answer", list)
+	}
+}
+
+func TestModelRefusesTheKey(t *testing.T) {
+	h := newHouse(t)
+	h.model.does(func(a inquiry) act { return act{status: http.StatusUnauthorized, says: "no such key: " + a.key} })
+	p := h.run()
+	h.direct.Say(h.owner, "q1")
+	h.shows(h.direct, "API key")
+	p.stop()
+	silent(t, h, p)
+}
+
+// lastLine is what a person sees last.
+func lastLine(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return lines[len(lines)-1]
+}
+
+// silent checks that no secret was written or shown anywhere.
+func silent(t *testing.T, h *house, p *program) {
+	t.Helper()
+	for what, text := range map[string]string{"output": p.out.String(), "log": p.log.String(), "chats": h.tg.String()} {
+		for _, secret := range []string{token, apiKey} {
+			if strings.Contains(text, secret) {
+				t.Errorf("the %s has a secret in it:\n%s", what, text)
+			}
+		}
+	}
+}
