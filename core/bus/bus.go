@@ -78,6 +78,7 @@ type Bus struct {
 	idle    chan struct{} // closed when busy is 0
 	aliases map[channel]string
 	told    map[string]time.Time // refusals and troubles spoken, for pacing
+	elder   map[core.ID]bool     // posts that an earlier process may have opened
 	pruned  time.Time
 }
 
@@ -102,7 +103,7 @@ func (a *account) state() (until time.Time, dead error) {
 // New makes a Bus. Nothing runs yet.
 func New(ctx context.Context, o Options) *Bus {
 	b := &Bus{o: o, log: o.Log, accounts: map[string]*account{}, places: map[core.Place]*worker{}, drafts: map[core.ID]*draft{},
-		aliases: map[channel]string{}, told: map[string]time.Time{}, idle: make(chan struct{})}
+		aliases: map[channel]string{}, told: map[string]time.Time{}, elder: map[core.ID]bool{}, idle: make(chan struct{})}
 	close(b.idle)
 	b.outbox, b.hangUp = context.WithCancelCause(context.WithoutCancel(ctx))
 	for _, a := range o.Adapters {
@@ -151,8 +152,24 @@ func (b *Bus) Load(back core.Backlog) {
 	for _, m := range back.Moved {
 		b.aliases[channel{m.Adapter, m.Old}] = m.New
 	}
+	for _, it := range back.Items {
+		if it.Kind == core.ResumeItem {
+			b.elder[it.Run.As(core.KindPost)] = true
+		} else {
+			b.elder[it.ID.As(core.KindPost)] = true
+		}
+	}
 	b.mu.Unlock()
 	b.Deliver(back.Rows)
+}
+
+// inherits reports, once, whether an earlier process may have opened the post.
+func (b *Bus) inherits(post core.ID) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	elder := b.elder[post]
+	delete(b.elder, post)
+	return elder
 }
 
 // Run receives from all adapters until ctx ends, or until every adapter has

@@ -105,6 +105,7 @@ func (w *worker) open(ctx context.Context, j *job) error {
 	}
 	f := &w.acc.features
 	if f.Once != core.OnceEdit && w.settling(p.run.Post) {
+		p.run.Resumed = p.run.Resumed || j.unsure
 		p.answer(nil) // the final is here: it needs no status line before it
 		return nil
 	}
@@ -208,8 +209,16 @@ func (w *worker) row(ctx context.Context, j *job) error {
 	o := core.Outbound{Key: fmt.Sprintf("%s/%d", row.Post, row.Chunk), Kind: core.OutFinal, Place: w.b.current(w.place),
 		ReplyTo: row.ReplyTo, Edit: row.Edit, Speaker: row.Speaker, Text: row.Text, Answers: row.Answers, Last: row.Last,
 		After: row.After, Known: w.known(ctx)}
-	if p != nil && row.Chunk == 0 && row.Edit == "" {
-		if p.open != nil {
+	if f.Once == core.OnceNone && j.unsure {
+		o.Text = "_(This may have been shown before a restart.)_\n\n" + o.Text
+	}
+	if row.Chunk == 0 && row.Edit == "" {
+		switch {
+		case p == nil:
+			j.unsure = j.unsure || w.b.inherits(row.Post)
+		case p.open == nil:
+			j.unsure = j.unsure || p.run.Resumed // its open may be shown
+		default:
 			if !p.stored {
 				if err := w.b.o.Store.RowOpened(ctx, *row, *p.open); err != nil {
 					return w.unstored(ctx, err)
@@ -217,13 +226,7 @@ func (w *worker) row(ctx context.Context, j *job) error {
 				p.stored = true
 			}
 			o.Edit, row.Edit = p.open.ID, p.open.ID
-		} else {
-			j.unsure = j.unsure || p.run.Resumed // its open may be shown
 		}
-	}
-	if f.Once == core.OnceNone && j.unsure {
-		o.Text = "_(This may have been shown before a restart.)_\n\n" + o.Text
-		j.unsure = false
 	}
 	r, err := w.final(ctx, j, o)
 	if errors.Is(err, core.ErrGone) && row.Edit != "" { // somebody deleted the open
@@ -262,27 +265,28 @@ func (w *worker) settleAfter(row *core.Row, r core.Receipt) {
 }
 
 // final shows a row's text. Where a send is not idempotent, the text is only
-// ever sent as an edit: a piece is opened first and its receipt stored.
+// ever sent as an edit: a piece is opened first and its receipt stored. So it
+// is, too, where an earlier try may have shown something, for that may be the
+// status line instead of the text.
 func (w *worker) final(ctx context.Context, j *job, o core.Outbound) (core.Receipt, error) {
 	f := &w.acc.features
 	if o.Edit != "" {
 		return w.acc.Send(ctx, o)
 	}
-	if f.Once != core.OnceEdit {
-		return w.send(ctx, o, &j.unsure)
-	}
-	open := o
-	open.Kind, open.Text = core.OutOpen, openText
-	if j.unsure { // what is shown may be the open or the text itself
+	switch {
+	case f.Once == core.OnceEdit && j.unsure: // the probe writes the text itself
 		r, err := f.Resolve(ctx, o)
 		if !errors.Is(err, core.ErrNotSent) {
 			return r, err
 		}
 		j.unsure = false
+	case f.Once == core.OnceNone, f.Once != core.OnceEdit && !(j.unsure && f.Edits):
+		return w.send(ctx, o, &j.unsure)
 	}
-	r, err := w.acc.Send(ctx, open)
+	open := o
+	open.Kind, open.Text = core.OutOpen, openText
+	r, err := w.send(ctx, open, &j.unsure)
 	if err != nil {
-		j.unsure = j.unsure || !certain(err)
 		return r, err
 	}
 	if err := w.b.o.Store.RowOpened(ctx, *j.row, r); err != nil {
@@ -340,7 +344,20 @@ func (w *worker) bury(ctx context.Context, row core.Row, why error) {
 		}
 		return dead
 	})
+	if row.Edit != "" {
+		w.apologise(ctx, row)
+	}
 	w.forget(row.Post)
 	w.answered(ctx, row.Answers)
 	w.b.Deliver(rows)
+}
+
+// apologise puts an end to the status line of a dead letter, if the platform
+// takes that at least.
+func (w *worker) apologise(ctx context.Context, row core.Row) {
+	_, err := w.acc.Send(ctx, core.Outbound{Key: fmt.Sprintf("%s/%d", row.Post, row.Chunk), Kind: core.OutFinal, Place: w.b.current(w.place),
+		Edit: row.Edit, Speaker: row.Speaker, Text: "⚠ What I wrote here cannot be shown.", Last: true})
+	if err != nil {
+		w.b.log.Debug("status line stays", "post", row.Post, "err", err)
+	}
 }

@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -129,7 +130,7 @@ func (w *worker) add(in any) {
 		}
 		w.queue = append(w.queue, job{open: &in, unsure: in.run.Resumed})
 	case rowJob:
-		w.queue = append(w.queue, job{row: &in.row, unsure: in.row.Unsure})
+		w.insert(job{row: &in.row, unsure: in.row.Unsure})
 	case receiptJob:
 		p := w.posts[in.post]
 		switch {
@@ -151,6 +152,18 @@ func (w *worker) add(in any) {
 	case answeredJob:
 		w.expects = slices.DeleteFunc(w.expects, func(e expectation) bool { return e.id == in.id })
 	}
+}
+
+// insert queues a row in the order in which outcomes were decided: who decided
+// the later one may be quicker to hand it over.
+func (w *worker) insert(j job) {
+	i := slices.IndexFunc(w.queue, func(q job) bool {
+		return q.row != nil && cmp.Or(cmp.Compare(q.row.Seq, j.row.Seq), cmp.Compare(q.row.Chunk, j.row.Chunk)) > 0
+	})
+	if i < 0 {
+		i = len(w.queue)
+	}
+	w.queue = slices.Insert(w.queue, i, j)
 }
 
 // settling reports whether the post's final waits in the queue.
