@@ -106,7 +106,7 @@ const (
 type ToolUse struct {
 	CallID  string    `json:"call_id"`
 	Name    string    `json:"name"`
-	Args    string    `json:"args"` // JSON object
+	Args    string    `json:"args"` // JSON object; what the model wrote, if that is none
 	State   ToolState `json:"state"`
 	Output  string    `json:"output,omitempty"` // what the model sees
 	Started time.Time `json:"started,omitzero"`

@@ -14,53 +14,54 @@ import (
 // noText is the outcome of a run whose model says nothing: never silence.
 const noText = "(done, no text)"
 
-// answer settles the run with the model's last words.
-func (t *turn) answer(ctx context.Context, reply *reply) error {
+// answer is the end of a run with the model's last words.
+func (t *turn) answer(reply *reply) core.Settlement {
 	text := strings.TrimSpace(t.unfinished() + reply.text.String())
-	if text == "" { // what it said on the way is better than nothing
-		for i := len(t.steps) - 1; i >= 0 && text == ""; i-- {
-			text = strings.TrimSpace(t.steps[i].Text())
-		}
+	if text == "" {
+		text = t.said() // better than nothing
 	}
 	shown := text
 	switch {
 	case text == "" && reply.finish == core.FinishFilter:
-		return t.fail(ctx, "The model's provider refused to answer this.", "content filter")
+		return t.failed("The model's provider refused to answer this.", "content filter")
 	case text == "":
 		text, shown = noText, noText
 	case reply.finish == core.FinishLength:
 		shown += "\n\n(The answer is cut here: it is longer than the model can write at once.)"
 	}
-	return t.settle(ctx, core.Settlement{State: core.Done, Kind: core.AnswerPost, Text: shown, Answer: text})
+	return core.Settlement{State: core.Done, Kind: core.AnswerPost, Text: shown, Answer: text}
 }
 
-// fail settles the run with an honest notice that names /retry.
-func (t *turn) fail(ctx context.Context, text, detail string) error {
+// failed is the end with an honest notice that names /retry.
+func (t *turn) failed(text, detail string) core.Settlement {
 	t.log.Warn("run failed", "err", detail)
-	return t.settle(ctx, core.Settlement{State: core.Failed, Kind: core.ErrorPost, Text: "⚠ " + text + " /retry tries again.", Error: detail})
+	return core.Settlement{State: core.Failed, Kind: core.ErrorPost, Text: "⚠ " + text + " /retry tries again.", Error: detail}
 }
 
-// limit settles a run that reached one of its own bounds: what it said so far
-// stays, and the notice follows.
-func (t *turn) limit(ctx context.Context, why string) error {
-	var said string
-	if n := len(t.steps); n > 0 {
-		said = strings.TrimSpace(t.steps[n-1].Text())
-	}
+// limited is the end of a run that reached one of its own bounds: what it said
+// so far stays, and the notice follows.
+func (t *turn) limited(why string) core.Settlement {
+	said := t.said()
 	text := "⚠ " + why + " /retry tries again."
 	if said != "" {
 		text = said + "\n\n" + text
 	}
 	t.log.Warn("run reached a limit", "why", why)
-	return t.settle(ctx, core.Settlement{State: core.Failed, Kind: core.ErrorPost, Text: text, Answer: said, Error: why})
+	return core.Settlement{State: core.Failed, Kind: core.ErrorPost, Text: text, Answer: said, Error: why}
 }
 
-// settle stores the end and sets going what follows from it. Once the model
-// has answered, the run's time limit no longer counts.
-func (t *turn) settle(ctx context.Context, end core.Settlement) error {
-	if errors.Is(context.Cause(ctx), errRunTime) {
-		ctx = context.WithoutCancel(ctx)
+// said is what the model said last on its way.
+func (t *turn) said() string {
+	for i := len(t.steps) - 1; i >= 0; i-- {
+		if text := strings.TrimSpace(t.steps[i].Text()); text != "" {
+			return text
+		}
 	}
+	return ""
+}
+
+// settle stores the end and sets going what follows from it.
+func (t *turn) settle(ctx context.Context, end core.Settlement) error {
 	end.Digest = prompt.Digest(t.steps)
 	end.Usage, end.Steps = t.run.Usage, len(t.steps)
 	end.Bots, end.MaxHops = t.o.Outbox.Handles(), t.o.MaxHops

@@ -187,7 +187,7 @@ func (t *turn) safely(ctx context.Context) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			t.log.Error("run panicked", "panic", p, "stack", string(debug.Stack()))
-			err = t.fail(ctx, "Something went wrong inside me, and I stopped working on this.", fmt.Sprintf("panic: %v", p))
+			err = t.settle(ctx, t.failed("Something went wrong inside me, and I stopped working on this.", fmt.Sprintf("panic: %v", p)))
 		}
 	}()
 	return t.work(ctx)
@@ -195,7 +195,7 @@ func (t *turn) safely(ctx context.Context) (err error) {
 
 func (t *turn) work(ctx context.Context) error {
 	if t.run.Resumes > core.MaxResumes {
-		return t.fail(ctx, fmt.Sprintf("I crashed %d times while I worked on this, so I stopped trying.", t.run.Resumes), "crashed repeatedly")
+		return t.settle(ctx, t.failed(fmt.Sprintf("I crashed %d times while I worked on this, so I stopped trying.", t.run.Resumes), "crashed repeatedly"))
 	}
 	if t.run.Resumed {
 		if err := t.store(ctx, func(ctx context.Context) error { return t.o.Store.Begin(ctx, t.run) }); err != nil {
@@ -209,34 +209,36 @@ func (t *turn) work(ctx context.Context) error {
 	}
 	limit, cancel := context.WithDeadlineCause(ctx, began.Add(t.bot.RunTime), errRunTime)
 	defer cancel()
-	err := t.loop(limit)
+	end, err := t.loop(limit)
 	switch {
-	case err == nil, errors.Is(err, core.ErrRunOver), errors.Is(err, core.ErrStale), errors.Is(err, core.ErrStopping):
+	case err == nil: // what is worked out is not lost to the time limit any more
+		return t.settle(ctx, end)
+	case errors.Is(err, core.ErrRunOver), errors.Is(err, core.ErrStale), errors.Is(err, core.ErrStopping):
 		return err
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case limit.Err() != nil:
-		return t.fail(ctx, fmt.Sprintf("I worked on this for %s, which is my limit, and stopped.", t.bot.RunTime), "run time is over")
+		return t.settle(ctx, t.failed(fmt.Sprintf("I worked on this for %s, which is my limit, and stopped.", t.bot.RunTime), "run time is over"))
 	}
-	text, detail := explain(err)
-	return t.fail(ctx, text, detail)
+	return t.settle(ctx, t.failed(explain(err)))
 }
 
-// loop calls the model until it answers. Errors of the model and of tools that
-// cannot go on come back; outcomes are settled.
-func (t *turn) loop(ctx context.Context) error {
+// loop calls the model until it answers or reaches a bound. Errors are those of
+// the model, of tools that cannot go on, and of the store.
+func (t *turn) loop(ctx context.Context) (core.Settlement, error) {
+	var none core.Settlement
 	provider, model, err := t.o.Provider(t.bot.Model)
 	if err != nil {
-		return err
+		return none, err
 	}
 	if n := len(t.steps); n > 0 {
 		if err := t.finishTools(ctx, &t.steps[n-1]); err != nil {
-			return err
+			return none, err
 		}
 	}
 	for {
 		if len(t.steps) >= t.bot.Steps {
-			return t.limit(ctx, fmt.Sprintf("I took %d steps on this, which is my limit, and stopped before I was done.", len(t.steps)))
+			return t.limited(fmt.Sprintf("I took %d steps on this, which is my limit, and stopped before I was done.", len(t.steps))), nil
 		}
 		call := core.Call{Model: model, System: prompt.System(t.bot, t.view.Team), Tools: t.o.Tools.Specs(t.bot), Params: t.bot.Params,
 			Messages: append(prompt.Unroll(t.view, t.run.Tail), prompt.Transcript(t.steps)...)}
@@ -247,20 +249,22 @@ func (t *turn) loop(ctx context.Context) error {
 			continue
 		}
 		if err != nil {
-			return err
+			return none, err
 		}
 		t.run.Usage = t.run.Usage.Add(reply.usage)
 		switch {
 		case len(reply.calls) > 0:
-			if over, err := t.step(ctx, reply); over || err != nil {
-				return err
+			if why, err := t.step(ctx, reply); err != nil {
+				return none, err
+			} else if why != "" {
+				return t.limited(why), nil
 			}
 		case reply.finish == core.FinishLength && t.continuations() < maxContinuations:
 			if err := t.keep(ctx, core.Step{Run: t.run.ID, N: len(t.steps) + 1, Parts: reply.parts(), Finish: reply.finish, Usage: reply.usage}); err != nil {
-				return err
+				return none, err
 			}
 		default:
-			return t.answer(ctx, reply)
+			return t.answer(reply), nil
 		}
 	}
 }

@@ -16,9 +16,9 @@ const (
 	maxStrikes = 3
 )
 
-// step does what a reply's tool calls ask for and keeps it. over: the run has
-// been settled, because it goes in circles.
-func (t *turn) step(ctx context.Context, r *reply) (over bool, err error) {
+// step does what a reply's tool calls ask for and keeps it. If the run must end
+// because it goes in circles, it does nothing and says so.
+func (t *turn) step(ctx context.Context, r *reply) (why string, err error) {
 	st := core.Step{Run: t.run.ID, N: len(t.steps) + 1, Parts: r.parts(), Finish: r.finish, Usage: r.usage,
 		Time: time.Now().UTC().Truncate(time.Millisecond)}
 	seen := t.callIDs()
@@ -33,22 +33,21 @@ func (t *turn) step(ctx context.Context, r *reply) (over bool, err error) {
 		if ok {
 			args, ok = t.o.Repair(c.Args)
 		}
-		if ok {
-			use.Args = args
-		} else {
-			t.strikes++
-			use.Args = "{}"
-			use.State, use.Output = core.ToolFailed, unreadable(c, r.finish)
-		}
 		st.Parts = append(st.Parts, core.Part{Kind: core.ToolPart, Tool: use})
-		if n := t.repeats(use, &st); n >= maxRepeats {
-			return true, t.limit(ctx, fmt.Sprintf("I was about to call `%s` with the same arguments for the %dth time, so I stopped: I was going in circles.", use.Name, n))
+		if !ok {
+			t.strikes++
+			use.State, use.Output = core.ToolFailed, unreadable(c, r.finish)
+			continue
+		}
+		use.Args = args
+		if t.repeats(use, &st) >= maxRepeats {
+			return fmt.Sprintf("I was about to call `%s` with the same arguments a third time, so I stopped: I was going in circles.", use.Name), nil
 		}
 	}
 	if t.strikes >= maxStrikes {
-		return true, t.limit(ctx, fmt.Sprintf("The model wrote %d tool calls that cannot be read, so I stopped.", t.strikes))
+		return fmt.Sprintf("The model wrote %d tool calls that cannot be read, so I stopped.", t.strikes), nil
 	}
-	return false, t.finishTools(ctx, &st)
+	return "", t.finishTools(ctx, &st)
 }
 
 // unreadable is what the model is told of arguments that are not JSON.
