@@ -106,7 +106,9 @@ func (t *tx) draft(th core.Thread, mail []core.Item) (core.Run, error) {
 		if run.Reply.After == "" {
 			run.Reply.After = msg.PlatformID
 		}
-		run.Reply.To = msg.PlatformID
+		if !th.Direct {
+			run.Reply.To = msg.PlatformID
+		}
 		run.Reply.Answers = append(run.Reply.Answers, msg.PlatformID)
 	}
 	return run, nil
