@@ -135,7 +135,7 @@ func (a *adapter) call(ctx context.Context, op string, do func() (core.Receipt, 
 	case f.how == "hang":
 		pause(ctx, f.after)
 		err = core.ErrUnknown
-	case f.how == "429":
+	case f.how == "rate":
 		err = &core.RetryAfter{After: f.after, Global: f.global, Err: errors.New("too many requests")}
 	default:
 		err = fmt.Errorf("%w: as the script wants it", outcomes[f.how])

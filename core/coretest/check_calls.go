@@ -96,6 +96,10 @@ func flat(messages []core.ChatMessage) string {
 // checkRunsPrefix: without its tail, the first request of a run is the
 // beginning of the next run's first, unless the window has moved.
 func (c *checker) checkRunsPrefix(calls []*asked) {
+	byID := map[core.ID]core.Run{}
+	for _, r := range c.Runs {
+		byID[r.ID] = r
+	}
 	first := map[core.ID]*asked{}
 	for _, a := range calls {
 		run := c.runOf(a)
@@ -110,14 +114,14 @@ func (c *checker) checkRunsPrefix(calls []*asked) {
 	runs := slices.SortedFunc(maps.Keys(first), func(x, y core.ID) int { return cmp.Compare(x.Seq(), y.Seq()) })
 	last := map[seat]core.ID{}
 	for _, id := range runs {
-		run := c.runs[id]
+		run := byID[id]
 		at := seat{run.Bot, run.Thread}
 		before, ok := last[at]
 		last[at] = id
-		if !ok || c.runs[before].Cut != run.Cut {
+		if !ok || byID[before].Cut != run.Cut {
 			continue
 		}
-		if x, y := withoutTail(first[before], c.runs[before].Tail), flat(first[id].call.Messages); !strings.HasPrefix(y, x) {
+		if x, y := withoutTail(first[before], byID[before].Tail), flat(first[id].call.Messages); !strings.HasPrefix(y, x) {
 			c.problem("the history that %s read is not the beginning of what %s read:\n%s\n----\n%s", before, id, x, y)
 		}
 	}
@@ -125,9 +129,9 @@ func (c *checker) checkRunsPrefix(calls []*asked) {
 
 // runOf is the run that a call was made in; empty while that is not stored.
 func (c *checker) runOf(a *asked) core.ID {
-	for _, id := range a.attempt.items {
-		if run := c.items[id].Run; run != "" {
-			return run
+	for _, it := range c.Items {
+		if it.Run != "" && slices.Contains(a.attempt.items, it.ID) {
+			return it.Run
 		}
 	}
 	return ""

@@ -53,6 +53,7 @@
 //	kill, crash          kill -9; crash starts again at once
 //	crash WHEN MOMENT [N|every]   the process dies at the N-th such moment, and
 //	                     starts again
+//	crash off            … no more
 //	hold WHEN MOMENT [N] whoever comes to the moment waits there for a release
 //	release
 //	fault OP [N|every] HOW    the platform's N-th such call from now fails
@@ -72,7 +73,7 @@
 // post (a text of its own), edit (the text in place of a status line), update
 // (a preview). After such a call, it is shown and the answer is lost.
 //
-// HOW is 429 [TIME [global]], notsent, lost (done, and the answer is lost),
+// HOW is rate [TIME [global]], notsent, lost (done, and the answer is lost),
 // unknown (not done, and no answer), hang (no answer for 30 s, not done), slow
 // [TIME] (done after a while), refused, gone, or fatal.
 //

@@ -109,7 +109,7 @@ func (w *world) section(name string) (string, error) {
 		}
 		return b.String(), nil
 	case "ledger":
-		books, err := w.audit()
+		books, err := w.store.Audit(w.t.Context())
 		return renderBooks(books), err
 	}
 	return "", fmt.Errorf("there is no such section")

@@ -51,13 +51,9 @@ type life struct {
 }
 
 // begin starts the appliance, as cmd/bellhop does.
-func begin(w *world, engine *memkv.Engine) (*life, error) {
-	l := &life{w: w, engine: engine, died: make(chan struct{}), ended: make(chan struct{})}
+func begin(w *world) (*life, error) {
+	l := &life{w: w, engine: w.engine, store: w.store, died: make(chan struct{}), ended: make(chan struct{})}
 	ctx := w.t.Context()
-	var err error
-	if l.store, err = store.Open(ctx, engine, store.Options{Log: w.log}); err != nil {
-		return nil, err
-	}
 	ledger := &ledger{Store: l.store, life: l, log: &w.journal}
 	commands := append(bus.Commands(func() []bus.AdapterHealth { return l.bus.Health() }), mailbox.Commands()...)
 	slices.SortFunc(commands, func(x, y core.Command) int { return strings.Compare(x.Name, y.Name) })

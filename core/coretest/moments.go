@@ -26,8 +26,14 @@ type trap struct {
 var happenings = []string{"accept", "begin", "opened", "step", "settle", "chunk", "receipt", "bury", "moved", "notify", "stopclean",
 	"model", "tool", "open", "post", "edit", "update", "resolve"}
 
-// set reads "WHEN MOMENT [N]".
+// set reads "WHEN MOMENT [N]", or "off", which ends all.
 func (m *moments) set(s *scanner, hold bool) error {
+	if s.rest == "off" {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.traps = nil
+		return nil
+	}
 	t := &trap{when: s.word(), what: s.word(), hold: hold}
 	t.n = s.number(1)
 	if t.when != "before" && t.when != "after" || !slices.Contains(happenings, t.what) {

@@ -241,7 +241,7 @@ func (p *platform) setFault(op string, s *scanner) error {
 	case "off":
 		p.faults = slices.DeleteFunc(p.faults, func(f *fault) bool { return f.op == op })
 		return nil
-	case "429", "slow", "hang":
+	case "rate", "slow", "hang":
 		f.after = 30 * time.Second
 		if s.rest != "" {
 			var err error

@@ -249,7 +249,6 @@ func (sc *scene) adapter(s *scanner) (err error) {
 			a.reply = core.ReplyMode(v)
 		}
 	}
-	a.edits = a.edits && a.once != core.OnceNone
 	sc.adapters = append(sc.adapters, a)
 	return err
 }

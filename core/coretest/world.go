@@ -29,6 +29,7 @@ type world struct {
 	moments   moments
 	journal   journal
 	engine    *memkv.Engine
+	store     *store.Store // also while the appliance is stopped
 	commits   atomic.Int64
 	life      *life // nil: stopped
 	log       *slog.Logger
@@ -142,12 +143,22 @@ func (w *world) hold(script []line) {
 }
 
 func (w *world) start() {
-	w.engine.SetFault(w.strike)
-	life, err := begin(w, w.engine)
+	w.open()
+	life, err := begin(w)
 	if err != nil {
 		w.t.Fatalf("the appliance does not start: %v", err)
 	}
 	w.life = life
+}
+
+// open opens the store over what is stored, as after a start.
+func (w *world) open() {
+	w.engine = w.engine.Reopen()
+	w.engine.SetFault(w.strike)
+	var err error
+	if w.store, err = store.Open(w.t.Context(), w.engine, store.Options{Log: w.log}); err != nil {
+		w.t.Fatalf("the store does not open: %v", err)
+	}
 }
 
 // settle lets everything run until it waits. A process that has died is
@@ -155,7 +166,6 @@ func (w *world) start() {
 func (w *world) settle() {
 	for synctest.Wait(); w.life != nil && w.life.over(); synctest.Wait() {
 		<-w.life.ended
-		w.engine = w.engine.Reopen()
 		w.start()
 	}
 }
@@ -211,7 +221,7 @@ func (w *world) rest() error {
 	began := time.Now()
 	for {
 		w.settle()
-		books, err := w.audit()
+		books, err := w.store.Audit(w.t.Context())
 		if err != nil {
 			return err
 		}
@@ -344,7 +354,6 @@ func (w *world) control(verb string, s *scanner) error {
 		if w.life != nil {
 			return fmt.Errorf("it runs already")
 		}
-		w.engine = w.engine.Reopen()
 		w.start()
 		return nil
 	}
@@ -358,6 +367,7 @@ func (w *world) control(verb string, s *scanner) error {
 		w.life.stop()
 	}
 	w.life = nil
+	w.open()
 	return nil
 }
 
@@ -397,7 +407,7 @@ func (w *world) expect(s *scanner) error {
 			return fmt.Errorf("the model of %s was asked %d times", bot, n)
 		}
 	case "queued":
-		books, err := w.life.store.Audit(w.t.Context())
+		books, err := w.store.Audit(w.t.Context())
 		if want := s.number(0); err != nil || len(books.Queue) != want {
 			return fmt.Errorf("%d messages wait (%v)", len(books.Queue), err)
 		}
