@@ -48,10 +48,20 @@ func (s *Store) Recover(ctx context.Context, up func(adapter string) bool) (core
 			return err
 		}
 		return each(t, []byte(famOutbox), 0, func(_ []byte, r core.Row) error {
-			r.Unsure = true
-			if up(r.Place.Adapter) {
-				b.Rows = append(b.Rows, r)
+			if !up(r.Place.Adapter) {
+				return nil
 			}
+			r.Unsure = true
+			if r.Chunk > 0 {
+				post, _, err := get[core.Post](t, idKey(famPost, r.Post))
+				if err != nil {
+					return err
+				}
+				if len(post.Shown) == r.Chunk { // a lost send lies after the chunk before it
+					r.After = post.Shown[r.Chunk-1].ID
+				}
+			}
+			b.Rows = append(b.Rows, r)
 			return nil
 		})
 	})
