@@ -78,7 +78,7 @@ type Bus struct {
 	idle    chan struct{} // closed when busy is 0
 	aliases map[channel]string
 	told    map[string]time.Time // refusals and troubles spoken, for pacing
-	elder   map[core.ID]bool     // posts that an earlier process may have opened
+	elder   map[core.ID]bool     // posts that an earlier process may have begun
 	pruned  time.Time
 }
 
@@ -159,17 +159,18 @@ func (b *Bus) Load(back core.Backlog) {
 			b.elder[it.ID.As(core.KindPost)] = true
 		}
 	}
+	for _, row := range back.Rows {
+		b.elder[row.Post] = true
+	}
 	b.mu.Unlock()
 	b.Deliver(back.Rows)
 }
 
-// inherits reports, once, whether an earlier process may have opened the post.
-func (b *Bus) inherits(post core.ID) bool {
+// inherited reports whether an earlier process may have begun the post.
+func (b *Bus) inherited(post core.ID) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	elder := b.elder[post]
-	delete(b.elder, post)
-	return elder
+	return b.elder[post]
 }
 
 // Run receives from all adapters until ctx ends, or until every adapter has

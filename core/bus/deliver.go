@@ -215,7 +215,6 @@ func (w *worker) row(ctx context.Context, j *job) error {
 	if row.Chunk == 0 && row.Edit == "" {
 		switch {
 		case p == nil:
-			j.unsure = j.unsure || w.b.inherits(row.Post)
 		case p.open == nil:
 			j.unsure = j.unsure || p.run.Resumed // its open may be shown
 		default:
@@ -249,7 +248,7 @@ func (w *worker) row(ctx context.Context, j *job) error {
 	w.settleAfter(row, r)
 	if row.Last {
 		w.forget(row.Post)
-		w.answered(ctx, row.Answers)
+		w.answered(ctx, row)
 	}
 	return nil
 }
@@ -348,7 +347,7 @@ func (w *worker) bury(ctx context.Context, row core.Row, why error) {
 		w.apologise(ctx, row)
 	}
 	w.forget(row.Post)
-	w.answered(ctx, row.Answers)
+	w.answered(ctx, &row)
 	w.b.Deliver(rows)
 }
 

@@ -36,8 +36,8 @@ func (b *Bus) accept(ctx context.Context, acc *account, batch []core.Inbound) er
 	for _, m := range done.Moved {
 		b.alias(m)
 	}
+	b.Deliver(done.Rows) // before what follows from it can be shown
 	b.mail.Apply(done)
-	b.Deliver(done.Rows)
 	for i, fate := range done.Fates {
 		b.log.Debug("event", "place", batch[i].Place, "key", batch[i].Key, "fate", fate)
 		switch fate {

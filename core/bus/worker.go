@@ -130,7 +130,7 @@ func (w *worker) add(in any) {
 		}
 		w.queue = append(w.queue, job{open: &in, unsure: in.run.Resumed})
 	case rowJob:
-		w.insert(job{row: &in.row, unsure: in.row.Unsure})
+		w.insert(job{row: &in.row, unsure: in.row.Unsure || w.orphan(&in.row)})
 	case receiptJob:
 		p := w.posts[in.post]
 		switch {
@@ -152,6 +152,12 @@ func (w *worker) add(in any) {
 	case answeredJob:
 		w.expects = slices.DeleteFunc(w.expects, func(e expectation) bool { return e.id == in.id })
 	}
+}
+
+// orphan reports whether the row ends a post that this process has not opened,
+// and an earlier one may have: its status line is to be found then.
+func (w *worker) orphan(row *core.Row) bool {
+	return row.Chunk == 0 && row.Edit == "" && w.posts[row.Post] == nil && w.acc.features.Once != core.OnceNone && w.b.inherited(row.Post)
 }
 
 // insert queues a row in the order in which outcomes were decided: who decided
@@ -275,15 +281,18 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// answered ends the expectations of messages that have their outcome, and
-// takes their marks away.
-func (w *worker) answered(ctx context.Context, ids []string) {
+// answered ends the expectations of the messages that have their outcome in
+// the row, and takes their marks away; an earlier process may have left some.
+func (w *worker) answered(ctx context.Context, row *core.Row) {
 	var marked []string
+	if w.acc.features.React != nil && w.b.inherited(row.Post) {
+		marked = slices.Clone(row.Answers)
+	}
 	w.expects = slices.DeleteFunc(w.expects, func(e expectation) bool {
-		if !slices.Contains(ids, e.id) {
+		if !slices.Contains(row.Answers, e.id) {
 			return false
 		}
-		if e.reacted {
+		if e.reacted && !slices.Contains(marked, e.id) {
 			marked = append(marked, e.id)
 		}
 		return true
