@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -90,7 +91,11 @@ func (w *world) section(name string) (string, error) {
 	case "llm":
 		var b strings.Builder
 		for i, a := range w.minds.of(of) {
-			text := script.Render(core.Call{Messages: a.call.Messages})
+			messages := slices.Clone(a.call.Messages)
+			for i := range messages {
+				messages[i].Content = short(messages[i].Content)
+			}
+			text := script.Render(core.Call{Messages: messages})
 			_, text, _ = strings.Cut(text, "\n")
 			fmt.Fprintf(&b, "call %d\n%s", i+1, text)
 		}
@@ -125,7 +130,7 @@ func (p *platform) render(at core.Place) string {
 		if m.re != "" {
 			fmt.Fprintf(&b, " (to %s)", m.re)
 		}
-		fmt.Fprintf(&b, ": %s", indent(short(m.text)))
+		fmt.Fprintf(&b, ": %s", indent(short(strings.ToValidUTF8(m.text, "�"))))
 		if m.edited {
 			b.WriteString(" (edited)")
 		}
