@@ -15,30 +15,36 @@ import (
 // adapter may acknowledge the batch when it returns nil.
 func (s *Store) Accept(ctx context.Context, b core.Batch) (core.Accepted, error) {
 	var out core.Accepted
-	var each []core.Accepted // by entry
+	var did map[string]core.Accepted // by event
+	var ended bool
 	err := s.update(ctx, func(t *tx) error {
-		out, each = core.Accepted{}, nil
+		out, did, ended = core.Accepted{}, make(map[string]core.Accepted, len(b.Entries)), false
 		for i := range b.Entries {
 			a := acceptance{tx: t, ctx: ctx, batch: &b, out: &core.Accepted{}, day: t.Now().Format(time.DateOnly)}
 			fate, err := a.entry(&b.Entries[i])
 			if err != nil {
 				return err
 			}
-			if earlier, ok := s.accepted.get(eventOf(b.Entries[i])); ok && fate == core.FateDuplicate {
-				a.out = &earlier
-			}
-			each = append(each, *a.out)
 			out.Fates = append(out.Fates, fate)
+			event := eventOf(b.Entries[i])
+			if _, again := did[event]; again {
+				continue
+			}
+			if fate == core.FateDuplicate {
+				*a.out, _ = s.accepted.get(event)
+			}
+			did[event] = *a.out
 			out.Items = append(out.Items, a.out.Items...)
 			out.Ended = append(out.Ended, a.out.Ended...)
 			out.Stopped = append(out.Stopped, a.out.Stopped...)
 			out.Rows = append(out.Rows, a.out.Rows...)
 			out.Moved = append(out.Moved, a.out.Moved...)
 		}
+		ended = true
 		return nil
 	})
-	for i := range each {
-		s.accepted.note(eventOf(b.Entries[i]), each[i], len(each) == len(b.Entries), err)
+	for event, result := range did {
+		s.accepted.note(event, result, ended, err)
 	}
 	if err != nil {
 		return core.Accepted{}, err

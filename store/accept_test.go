@@ -292,8 +292,8 @@ func TestMovedTwice(t *testing.T) {
 // No event is too odd to be accepted.
 func TestOddEvents(t *testing.T) {
 	w := newWorld(t)
-	long := string(make([]byte, 100_000))
-	for _, odd := range []string{"", "\x00", "\x01\x00", "\xff\xfe", "日本", long, long[:40_000]} {
+	long := string(make([]byte, 5000))
+	for _, odd := range []string{"", "\x00", "\x01\x00", "\xff\xfe", "日本", long, long[:600]} {
 		w.place = core.Place{Adapter: "chat" + odd, Channel: odd, Topic: odd}
 		e := w.message("hello " + odd)
 		e.In.Key, e.In.MessageID = "k"+odd, "m"+odd

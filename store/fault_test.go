@@ -107,3 +107,17 @@ func TestFaultThenCancel(t *testing.T) {
 	_, err = w.store.Settle(t.Context(), run, nil, end("1"))
 	w.wantErr(err, core.ErrRunOver)
 }
+
+// An event that is twice in a batch is told of once, also when the batch is
+// tried again.
+func TestFaultOfDoubledEvent(t *testing.T) {
+	w := newWorld(t)
+	one := w.message("one")
+	batch := w.batch(one, one)
+	w.fault(memkv.After)
+	_, err := w.store.Accept(t.Context(), batch)
+	w.wantErr(err, errFault)
+	if a := w.accept(one, one); len(a.Items) != 1 {
+		t.Errorf("%+v", a)
+	}
+}

@@ -17,17 +17,20 @@ import (
 func (s *Store) Pick(ctx context.Context, items []core.Item, window int) (core.Run, core.Scene, error) {
 	var run core.Run
 	var scene core.Scene
-	own := items[0].ID.As(core.KindRun)
 	err := s.view(ctx, func(t *tx) error {
 		mail := make([]core.Item, 0, len(items))
+		var begun core.ID
 		for _, it := range items {
 			now, ok, err := get[core.Item](t, idKey(famItem, it.ID))
 			if err != nil {
 				return err
 			}
-			// Doing, while it still waits for a slot: its open post says so, and
-			// the receipt of that has stored the pick.
-			if ok && (now.State == core.Queued || now.State == core.Doing && now.Run == own) {
+			if ok && now.State == core.Doing {
+				// It has waited for a slot: its post says so, and the receipt of
+				// that has stored a pick, which this one takes over.
+				begun = now.Run
+			}
+			if ok && (now.State == core.Queued || now.State == core.Doing) {
 				mail = append(mail, now)
 			}
 		}
@@ -54,6 +57,9 @@ func (s *Store) Pick(ctx context.Context, items []core.Item, window int) (core.R
 		}
 		if run, err = t.draft(th, mail); err != nil {
 			return err
+		}
+		if begun != "" {
+			run.ID, run.Post = begun, begun.As(core.KindPost)
 		}
 		run.Resumed = items[0].Left
 		run.Open, err = t.receipt(run)

@@ -79,6 +79,22 @@ func TestOpenedBeforeItsSlot(t *testing.T) {
 	w.wantState(core.Done, items...)
 }
 
+// The run that waits for a slot keeps its number when its oldest message is
+// withdrawn.
+func TestWithdrawnBeforeItsSlot(t *testing.T) {
+	w := newWorld(t)
+	first, second := w.say("one"), w.say("two")
+	waiting := w.pick(append(first, second...)...)
+	w.accept(w.event(core.InDelete, "e1", ""))
+	w.must(w.store.Opened(t.Context(), waiting, core.Receipt{ID: "open"}))
+	run := w.pick(second...)
+	if run.ID != waiting.ID || run.Post != waiting.Post || run.Open == nil {
+		t.Errorf("%+v", run)
+	}
+	w.settle(run, end("2"))
+	w.wantState(core.Done, second...)
+}
+
 // What is queued between the mailbox's word and the pick joins once.
 func TestLatecomers(t *testing.T) {
 	w := newWorld(t)

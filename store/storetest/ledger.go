@@ -1,0 +1,302 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"bellhop/core"
+	"bellhop/store"
+	"bellhop/store/memkv"
+)
+
+// RunLedger does random things with a ledger, as the bus, the mailboxes and the
+// runs do them, and with a model of it, and compares them after each; then the
+// ledger must keep its invariants, too. Commits fail, whether they were stored
+// or not, and the process dies. fresh is as for RunEngine; faults can only be
+// made on memkv.
+func RunLedger(t *testing.T, fresh func(t *testing.T) (open func() Engine)) {
+	rapid.Check(t, func(rt *rapid.T) {
+		h := &house{T: rt, ctx: t.Context(), open: fresh(t), ledger: newLedger(), at: map[desk]*flight{}, rows: map[string][]core.Row{}}
+		h.start()
+		defer func() { closeEngine(t, h.engine) }()
+		rt.Repeat(map[string]func(*rapid.T){
+			"":        h.compare,
+			"accept":  h.accept,
+			"pick":    h.pick,
+			"work":    h.work,
+			"settle":  h.settle,
+			"deliver": h.deliver,
+			"notify":  h.notify,
+			"restart": h.restart,
+			"forget":  h.forget,
+		})
+	})
+}
+
+// What the appliance says by itself, for the model's purposes.
+const (
+	failed  = "failed"
+	stopped = "(stopped by Ann)"
+	notice  = "notice"
+	replied = "replied"
+)
+
+func split(_ core.Place, text string) []string { return strings.Split(text, "|") }
+
+// house is the ledger with those who use it.
+type house struct {
+	*rapid.T
+	*ledger
+	ctx    context.Context
+	open   func() Engine
+	engine Engine
+	store  *store.Store
+	events int
+	last   *core.Entry // the newest event
+	twice  bool        // the last operation had been stored when it was tried again
+	at     map[desk]*flight
+	rows   map[string][]core.Row // to deliver, by channel
+}
+
+// desk is where a bot does one thing at a time.
+type desk struct {
+	th  *thread
+	bot string
+}
+
+// flight is a run that a bot has picked, or was found with at the start.
+type flight struct {
+	run      core.Run // zero: to be resumed
+	resume   core.Item
+	model    *run
+	items    []*item
+	versions []int
+}
+
+var errFault = errors.New("made by the test")
+
+// do is one operation: call does it, then apply does it to the model and learn
+// takes in what call was told. With memkv the commit may fail, and is tried
+// again, or the process may die before or after it.
+func (h *house) do(call func() error, apply, learn func()) {
+	h.Helper()
+	e, _ := h.engine.(*memkv.Engine)
+	fate := "well"
+	if e != nil {
+		fate = rapid.SampledFrom([]string{"well", "well", "well", "fails", "seems to fail", "dies before", "dies after"}).Draw(h.T, "it goes")
+	}
+	when := memkv.Before
+	if fate == "seems to fail" || fate == "dies after" {
+		when = memkv.After
+	}
+	struck := fate == "well"
+	if !struck {
+		e.SetFault(func(_ uint64, at memkv.When) error {
+			if struck || at != when {
+				return nil
+			}
+			struck = true
+			if strings.HasPrefix(fate, "dies") {
+				e.Crash()
+			}
+			return errFault
+		})
+	}
+	err := call()
+	h.twice = struck && fate == "seems to fail"
+	died := struck && strings.HasPrefix(fate, "dies")
+	if struck && fate != "well" && !errors.Is(err, errFault) {
+		h.Fatalf("the commit %s, and the call: %v", fate, err)
+	}
+	if !struck {
+		e.SetFault(nil)
+	}
+	if struck && fate != "well" && !died {
+		err = call()
+	}
+	if err != nil && !died {
+		h.Fatal(err)
+	}
+	if !died || when == memkv.After {
+		apply()
+	}
+	if died {
+		h.start()
+		return
+	}
+	learn()
+}
+
+// start opens the ledger, as a process does that begins, and compares what
+// there is to do.
+func (h *house) start() {
+	h.Helper()
+	h.engine = h.open()
+	s, err := store.Open(h.ctx, h.engine, store.Options{Damaged: func(key string, err error) { h.Errorf("%s: %v", key, err) }})
+	if err != nil {
+		h.Fatal(err)
+	}
+	h.store = s
+	h.meetThreads()
+	b, err := s.Recover(h.ctx, func(string) bool { return true })
+	if err != nil {
+		h.Fatal(err)
+	}
+	clear(h.at)
+	clear(h.rows)
+	h.took(b.Rows)
+	queued := map[desk][]core.Item{}
+	for _, it := range b.Items {
+		at := desk{h.byID(it.Thread), it.Bot}
+		if it.Kind == core.ResumeItem {
+			r := at.th.open(it.Bot)
+			if r == nil || r.id != it.Run || h.at[at] != nil {
+				h.Fatalf("%+v resumes what is not in progress", it)
+			}
+			h.at[at] = &flight{resume: it, model: r}
+			if !r.clean {
+				r.resumes++
+			}
+			r.clean = false
+			continue
+		}
+		queued[at] = append(queued[at], it)
+	}
+	for _, th := range h.threads {
+		for _, bot := range []string{chief, scout} {
+			at := desk{th, bot}
+			h.told(th.queued(bot), queued[at])
+			if r := th.open(bot); r != nil && h.at[at] == nil {
+				h.Fatalf("run %s of %s is not resumed", r.id, bot)
+			}
+		}
+	}
+}
+
+// told takes in items that the store has announced.
+func (h *house) told(want []*item, got []core.Item) {
+	h.Helper()
+	if len(want) != len(got) {
+		h.Fatalf("%d items are announced, want %d: %+v", len(got), len(want), got)
+	}
+	for i, it := range got {
+		if it.Bot != want[i].bot || want[i].told.ID != "" && want[i].told.ID != it.ID {
+			h.Fatalf("announced is %+v, want %s for %s", it, want[i].told.ID, want[i].bot)
+		}
+		want[i].told = it
+	}
+}
+
+// took takes in rows to deliver.
+func (h *house) took(rows []core.Row) {
+	for _, r := range rows {
+		h.rows[r.Place.Channel] = append(h.rows[r.Place.Channel], r)
+	}
+}
+
+// meetThreads learns the IDs of threads.
+func (h *house) meetThreads() []core.Thread {
+	h.Helper()
+	all, err := h.store.Threads(h.ctx)
+	if err != nil || len(all) != len(h.threads) {
+		h.Fatalf("%d threads, want %d; %v", len(all), len(h.threads), err)
+	}
+	for i, th := range all {
+		h.threads[i].id = th.ID
+	}
+	return all
+}
+
+func (h *house) byID(id core.ID) *thread {
+	h.Helper()
+	i := slices.IndexFunc(h.threads, func(th *thread) bool { return th.id == id })
+	if i < 0 {
+		h.Fatalf("there is no thread %s", id)
+	}
+	return h.threads[i]
+}
+
+// compare checks what is stored.
+func (h *house) compare(*rapid.T) {
+	h.Helper()
+	for i, got := range h.meetThreads() {
+		th := h.threads[i]
+		if got.Place.Channel != th.channel || got.Archived.IsZero() == th.archived || got.HopTold != th.hopTold {
+			h.Fatalf("%+v, want %+v", got, th)
+		}
+		msgs, more, err := h.store.Before(h.ctx, th.id, "", 10_000)
+		if err != nil || more {
+			h.Fatal(more, err)
+		}
+		var have, want []string
+		for _, m := range msgs {
+			have = append(have, fmt.Sprintf("%s (version %d)", m.Text(), m.Version))
+		}
+		for _, ln := range th.lines {
+			want = append(want, fmt.Sprintf("%s (version %d)", ln.text, ln.version))
+		}
+		h.same("messages of "+string(th.id), want, have)
+		for _, bot := range []string{chief, scout} {
+			mail, err := h.store.Waiting(h.ctx, bot, th.id)
+			if err != nil {
+				h.Fatal(err)
+			}
+			mail = slices.DeleteFunc(mail, func(it core.Item) bool { return it.Kind == core.ResumeItem })
+			h.told(th.queued(bot), mail)
+		}
+		for _, r := range th.runs {
+			if state, err := h.store.RunState(h.ctx, r.id); r.id != "" && (state != r.state || err != nil) {
+				h.Fatalf("run %s is %s, %v, want %s", r.id, state, err, r.state)
+			}
+		}
+		for _, it := range th.itemsThat(func(it *item) bool { return it.told.ID != "" }) {
+			life, err := h.store.Trace(h.ctx, it.told.ID)
+			if err != nil || life.Items[0].State != it.state || it.run != nil && it.run.id != "" && life.Items[0].Run != it.run.id {
+				h.Fatalf("%+v, %v, want %s", life.Items, err, it.state)
+			}
+		}
+	}
+	for _, channel := range channels {
+		var texts []string
+		for _, r := range h.rows[channel] {
+			texts = append(texts, plain(r))
+		}
+		h.same("outbox of "+channel, h.outbox[channel], texts)
+	}
+	wrong, err := h.store.Check(h.ctx)
+	if err != nil || len(wrong) > 0 {
+		h.Fatalf("%v\n%s", err, strings.Join(wrong, "\n"))
+	}
+}
+
+func (h *house) same(what string, want, got []string) {
+	h.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		h.Fatalf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// plain is a row's text, or what stands for it.
+func plain(r core.Row) string {
+	if r.Kind == core.NoticePost {
+		return notice
+	}
+	return r.Text
+}
+
+// forget forgets all events, as if days had passed.
+func (h *house) forget(*rapid.T) {
+	h.do(func() error {
+		_, err := h.store.Prune(h.ctx, time.Now().Add(48*time.Hour))
+		return err
+	}, func() { h.last = nil }, func() {})
+}

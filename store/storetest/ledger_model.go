@@ -1,0 +1,326 @@
+package storetest
+
+import (
+	"slices"
+
+	"bellhop/core"
+)
+
+// ledger is what the store must amount to, as plainly as it can be said. It
+// knows IDs only as far as the store has told them.
+type ledger struct {
+	threads []*thread
+	current map[string]*thread // by the channel's first name
+	first   map[string]string  // a channel's first name by each of its names
+	lines   map[string]*line   // what people wrote, by platform id: the newest correction
+	outbox  map[string][]string
+}
+
+type thread struct {
+	id       core.ID
+	channel  string
+	lines    []*line
+	runs     []*run // stored ones
+	held     map[string][]*handOff
+	archived bool
+	hopTold  bool
+	made     int // items
+}
+
+// line is a message.
+type line struct {
+	th      *thread
+	text    string
+	version int
+	hop     int
+	items   []*item
+}
+
+type item struct {
+	n     int       // among its thread's, in the order in which they were made
+	told  core.Item // as the store has announced it
+	bot   string
+	line  *line
+	state core.State
+	run   *run
+}
+
+type run struct {
+	n       int // its oldest item's
+	id      core.ID
+	bot     string
+	items   []*item
+	state   core.State
+	resumes int
+	clean   bool // stopped in order
+}
+
+type handOff struct {
+	line   *line
+	target string
+}
+
+const (
+	chief   = "chief"
+	scout   = "scout"
+	maxHops = 4
+)
+
+// speech is what people and bots say, with whom it addresses.
+var speech = []struct {
+	text string
+	to   []string
+}{
+	{"hello", nil}, {"and then|some more", nil}, {"@scout look", []string{scout}}, {"@chief and @scout, look", []string{chief, scout}}, {"@chief look", []string{chief}},
+}
+
+func addressed(text string) []string {
+	for _, s := range speech {
+		if s.text == text {
+			return s.to
+		}
+	}
+	return nil
+}
+
+func newLedger() *ledger {
+	return &ledger{current: map[string]*thread{}, first: map[string]string{}, lines: map[string]*line{}, outbox: map[string][]string{}}
+}
+
+// canonical is a channel's first name.
+func (l *ledger) canonical(channel string) string {
+	if first, ok := l.first[channel]; ok {
+		return first
+	}
+	return channel
+}
+
+func (l *ledger) say(channel string, texts ...string) {
+	l.outbox[channel] = append(l.outbox[channel], texts...)
+}
+
+// write adds a message and returns the items of whom it wakes.
+func (th *thread) write(text string, hop int, wake ...string) (*line, []*item) {
+	ln := &line{th: th, text: text, hop: hop}
+	th.lines = append(th.lines, ln)
+	return ln, ln.wake(wake...)
+}
+
+func (ln *line) wake(bots ...string) []*item {
+	var out []*item
+	for _, bot := range bots {
+		ln.th.made++
+		out = append(out, &item{n: ln.th.made, bot: bot, line: ln, state: core.Queued})
+	}
+	ln.items = append(ln.items, out...)
+	return out
+}
+
+// message is a person's, in a direct conversation.
+func (l *ledger) message(channel, id, text string) []*item {
+	th := l.current[channel]
+	if th == nil {
+		th = &thread{channel: channel, held: map[string][]*handOff{}}
+		l.threads = append(l.threads, th)
+		l.current[channel] = th
+	}
+	th.hopTold = false
+	to := addressed(text)
+	if len(to) == 0 {
+		to = []string{chief}
+	}
+	ln, items := th.write(text, 0, to...)
+	l.lines[id] = ln
+	return items
+}
+
+// edit replaces a message that nothing has begun with, or corrects it.
+func (l *ledger) edit(id, text string) (core.Fate, []*item) {
+	ln := l.lines[id]
+	switch {
+	case ln.text == text:
+		return core.FateUnchanged, nil
+	case !slices.ContainsFunc(ln.items, func(it *item) bool { return it.state != core.Queued }):
+		ln.text = text
+		ln.version++
+		return core.FateEdited, nil
+	case ln.th.archived:
+		return core.FateIgnored, nil
+	}
+	return core.FateEdited, l.message(ln.th.channel, id, text)
+}
+
+// withdraw ends what waits of a message, and lets go what waited for that.
+func (l *ledger) withdraw(id string) (fate core.Fate, released []*item) {
+	fate = core.FateIgnored
+	ln := l.lines[id]
+	for _, it := range ln.items {
+		if it.state == core.Queued {
+			fate, it.state = core.FateWithdrawn, core.Withdrawn
+			released = append(released, ln.th.release(it.bot)...)
+		}
+	}
+	return fate, released
+}
+
+// queued are the bot's items that wait in the thread, oldest first.
+func (th *thread) queued(bot string) []*item {
+	return th.itemsThat(func(it *item) bool { return it.bot == bot && it.state == core.Queued })
+}
+
+func (th *thread) itemsThat(ok func(*item) bool) []*item {
+	var out []*item
+	for _, ln := range th.lines {
+		for _, it := range ln.items {
+			if ok(it) {
+				out = append(out, it)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b *item) int { return a.n - b.n })
+	return out
+}
+
+// open is the bot's run in progress.
+func (th *thread) open(bot string) *run {
+	for _, r := range th.runs {
+		if r.bot == bot && r.state == core.Doing {
+			return r
+		}
+	}
+	return nil
+}
+
+// begin stores a picked run: the items that still wait join it. It says what
+// is wrong if none does, or if one was edited since.
+func (th *thread) begin(r *run, items []*item, versions []int) error {
+	joined := 0
+	for i, it := range items {
+		if it.state == core.Queued {
+			if it.line.version != versions[i] {
+				return core.ErrStale
+			}
+			joined++
+		}
+	}
+	stored := slices.Contains(th.runs, r)
+	if stored && r.state != core.Doing || !stored && joined == 0 {
+		return core.ErrRunOver
+	}
+	if !stored {
+		r.state = core.Doing
+		th.runs = append(th.runs, r)
+	}
+	for _, it := range items {
+		if it.state == core.Queued {
+			it.state, it.run = core.Doing, r
+			r.items = append(r.items, it)
+		}
+	}
+	return nil
+}
+
+// settle ends a run in progress with a reply; blank: it failed.
+func (l *ledger) settle(th *thread, r *run, reply string) (woken []*item) {
+	r.state = core.Done
+	if reply == "" {
+		r.state = core.Failed
+	}
+	hop := 0
+	for _, it := range r.items {
+		it.state = r.state
+		hop = max(hop, it.line.hop)
+	}
+	if reply == "" {
+		l.say(th.channel, failed)
+		return th.release(r.bot)
+	}
+	hop++
+	ln, _ := th.write(reply, hop)
+	l.say(th.channel, split(core.Place{}, reply)...)
+	to := slices.DeleteFunc(slices.Clone(addressed(reply)), func(bot string) bool { return bot == r.bot })
+	switch {
+	case len(to) == 0:
+	case hop >= maxHops:
+		if !th.hopTold {
+			l.say(th.channel, notice)
+		}
+		th.hopTold = true
+	case len(th.queued(r.bot)) > 0:
+		th.drop(r.bot, to[0])
+		th.held[r.bot] = append(th.held[r.bot], &handOff{ln, to[0]})
+		l.say(th.channel, notice)
+	default:
+		th.drop(r.bot, to[0])
+		woken = ln.wake(to[0])
+	}
+	return append(woken, th.release(r.bot)...)
+}
+
+// drop forgets a held hand-off that a newer one supersedes.
+func (th *thread) drop(bot, target string) {
+	th.held[bot] = slices.DeleteFunc(th.held[bot], func(h *handOff) bool { return h.target == target })
+}
+
+// release lets held hand-offs go when nothing waits for their sender.
+func (th *thread) release(bot string) []*item {
+	if len(th.queued(bot)) > 0 {
+		return nil
+	}
+	var out []*item
+	for _, h := range th.held[bot] {
+		out = append(out, h.line.wake(h.target)...)
+	}
+	th.held[bot] = nil
+	return out
+}
+
+// stop ends the thread's work, with one outcome for each bot that had some:
+// first those that are at it, in the order in which they began.
+func (l *ledger) stop(th *thread) {
+	var runs []*run
+	for _, r := range th.runs {
+		if r.state == core.Doing {
+			runs = append(runs, r)
+		}
+	}
+	slices.SortFunc(runs, func(a, b *run) int { return a.n - b.n })
+	for _, bot := range []string{chief, scout} {
+		if mail := th.queued(bot); len(mail) > 0 && th.open(bot) == nil {
+			r := &run{n: mail[0].n, bot: bot}
+			th.runs, runs = append(th.runs, r), append(runs, r)
+		}
+	}
+	for _, r := range runs {
+		r.state = core.Cancelled
+		for _, it := range th.queued(r.bot) {
+			it.run = r
+			r.items = append(r.items, it)
+		}
+		for _, it := range r.items {
+			it.state = core.Cancelled
+		}
+		th.held[r.bot] = nil
+		l.say(th.channel, stopped)
+	}
+}
+
+// retry queues again what failed or was stopped last.
+func (th *thread) retry() []*item {
+	for _, ln := range slices.Backward(th.lines) {
+		var out []*item
+		for i, it := range slices.Clone(ln.items) {
+			newer := slices.ContainsFunc(ln.items[i+1:], func(x *item) bool { return x.bot == it.bot })
+			if newer || it.state != core.Failed && it.state != core.Cancelled {
+				continue
+			}
+			for _, with := range it.run.items {
+				out = append(out, with.line.wake(it.bot)...)
+			}
+		}
+		if len(out) > 0 {
+			return out
+		}
+	}
+	return nil
+}

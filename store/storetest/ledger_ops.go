@@ -1,0 +1,385 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"pgregory.net/rapid"
+
+	"bellhop/core"
+)
+
+// channels are where people write, by their first names.
+var channels = []string{"one", "two"}
+
+var ann = core.Person{ID: "chat:ann", Name: "Ann"}
+
+// accept offers a batch of events. What they do to the model is found out on
+// the way, and done once they are known to be stored.
+func (h *house) accept(t *rapid.T) {
+	var entries []core.Entry
+	var kinds []string
+	for range rapid.IntRange(1, 3).Draw(t, "events") {
+		kind := rapid.SampledFrom([]string{"message", "message", "message", "edit", "edit", "delete", "stop", "new", "retry", "stranger", "again", "moved", "unreadable"}).Draw(t, "event")
+		e, ok := h.event(t, kind, entries)
+		if !ok {
+			continue
+		}
+		entries, kinds = append(entries, e), append(kinds, kind)
+	}
+	if len(entries) == 0 {
+		return
+	}
+	var got core.Accepted
+	var fates []core.Fate
+	var woken []*item
+	h.do(func() (err error) {
+		got, err = h.store.Accept(h.ctx, core.Batch{Entries: entries, Bots: []string{chief, scout}, Split: split, Shown: func(core.ID) string { return "" }})
+		return err
+	}, func() {
+		h.last = &entries[len(entries)-1]
+		for i, e := range entries {
+			fate, items := h.happen(kinds[i], e.In)
+			fates, woken = append(fates, fate), append(woken, items...)
+		}
+	}, func() {
+		if !h.twice && !slices.Equal(got.Fates, fates) {
+			h.Fatalf("%v are %v, want %v", kinds, got.Fates, fates)
+		}
+		h.told(woken, got.Items)
+		h.took(got.Rows)
+		if again := h.again(entries); len(again) > 0 {
+			h.Fatalf("again: %v", again)
+		}
+	})
+}
+
+// again offers events again, which must be known.
+func (h *house) again(entries []core.Entry) []core.Fate {
+	got, err := h.store.Accept(h.ctx, core.Batch{Entries: entries, Split: split})
+	if err != nil {
+		h.Fatal(err)
+	}
+	return slices.DeleteFunc(got.Fates, func(f core.Fate) bool { return f == core.FateDuplicate })
+}
+
+// event draws an event that comes after those of its batch; false if there is
+// nothing that it could be about.
+func (h *house) event(t *rapid.T, kind string, before []core.Entry) (core.Entry, bool) {
+	channel := rapid.SampledFrom(channels).Draw(t, "channel")
+	names := []string{channel}
+	for name, first := range h.first {
+		if first == channel {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	h.events++
+	in := core.Inbound{Key: fmt.Sprint("e", h.events), Kind: core.InMessage, Direct: true, From: ann, MessageID: fmt.Sprint("m", h.events),
+		Place: core.Place{Adapter: "chat", Channel: rapid.SampledFrom(names).Draw(t, "name")}}
+	e := core.Entry{In: in, Role: core.Member, Agent: chief}
+	switch kind {
+	case "message":
+		e.In.Text = someText(t)
+	case "stranger":
+		e.In.Text, e.Role, e.Refusal = "hello", core.Stranger, replied
+	case "edit", "delete":
+		var ids []string
+		for id, ln := range h.lines {
+			if ln.th.channel == channel {
+				ids = append(ids, id)
+			}
+		}
+		if len(ids) == 0 {
+			return e, false
+		}
+		slices.Sort(ids)
+		e.In.MessageID, e.In.Kind = rapid.SampledFrom(ids).Draw(t, "message"), core.InDelete
+		if kind == "edit" {
+			e.In.Kind, e.In.Text = core.InEdit, someText(t)
+		}
+	case "stop", "new", "retry":
+		e.Command = command(kind)
+	case "moved":
+		e.In.Kind, e.In.To = core.InMoved, fmt.Sprint(channel, h.events)
+	case "unreadable":
+		e.In.Kind, e.In.Raw = core.InUnreadable, []byte("?")
+	case "again":
+		if len(before) > 0 {
+			return before[len(before)-1], true
+		}
+		if h.last == nil {
+			return e, false
+		}
+		return *h.last, true
+	}
+	return e, true
+}
+
+func someText(t *rapid.T) string { return rapid.SampledFrom(speech).Draw(t, "text").text }
+
+// command is one that does as the mailboxes' of its name does.
+func command(name string) *core.Command {
+	return &core.Command{Name: name, Run: func(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
+		var err error
+		switch name {
+		case "retry":
+			_, _, err = inv.Desk.Retry(inv.Thread.ID)
+		case "stop", "new":
+			if _, _, err = inv.Desk.Cancel(inv.Thread.ID, "", "Ann"); err == nil && name == "new" {
+				err = inv.Desk.Archive(inv.Thread.ID)
+			}
+		}
+		return core.CommandReply{Text: replied}, err
+	}}
+}
+
+// happen is what an event does to the model.
+func (h *house) happen(kind string, in core.Inbound) (core.Fate, []*item) {
+	channel := h.canonical(in.Place.Channel)
+	th := h.current[channel]
+	switch kind {
+	case "message":
+		return core.FateStored, h.message(channel, in.MessageID, in.Text)
+	case "edit":
+		return h.edit(in.MessageID, in.Text)
+	case "delete":
+		fate, released := h.withdraw(in.MessageID)
+		return fate, released
+	case "moved":
+		h.first[in.To] = channel
+		return core.FateMoved, nil
+	case "unreadable":
+		return core.FateUnreadable, nil
+	case "again":
+		return core.FateDuplicate, nil
+	case "stranger":
+		h.say(channel, replied)
+		return core.FateRefused, nil
+	}
+	var woken []*item
+	if th != nil {
+		switch kind {
+		case "retry":
+			woken = th.retry()
+		case "stop", "new":
+			h.stop(th)
+			if kind == "new" {
+				th.archived = true
+				delete(h.current, channel)
+			}
+		}
+	}
+	h.say(channel, replied)
+	return core.FateCommand, woken
+}
+
+// choose draws a desk for which ok holds.
+func (h *house) choose(t *rapid.T, ok func(desk) bool) (desk, bool) {
+	var all []desk
+	for _, th := range h.threads {
+		for _, bot := range []string{chief, scout} {
+			if at := (desk{th, bot}); ok(at) {
+				all = append(all, at)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return desk{}, false
+	}
+	return rapid.SampledFrom(all).Draw(t, "desk"), true
+}
+
+func (h *house) flying(at desk) bool { return h.at[at] != nil && h.at[at].run.ID != "" }
+
+// pick takes what waits for a bot: a run to be resumed, or else the mail, with
+// that of a run that has waited for its slot until now.
+func (h *house) pick(t *rapid.T) {
+	at, ok := h.choose(t, func(at desk) bool {
+		return !h.flying(at) && (len(at.th.queued(at.bot)) > 0 || at.th.open(at.bot) != nil)
+	})
+	if !ok {
+		return
+	}
+	f := h.at[at]
+	var mail []core.Item
+	if f == nil || f.model.state != core.Doing { // it was stopped before it was resumed
+		f = &flight{model: at.th.open(at.bot)}
+		if f.model != nil {
+			f.items = slices.Clone(f.model.items)
+		}
+		f.items = append(f.items, at.th.queued(at.bot)...)
+		for _, it := range f.items {
+			mail, f.versions = append(mail, it.told), append(f.versions, it.line.version)
+		}
+	} else {
+		mail = []core.Item{f.resume}
+	}
+	picked, scene, err := h.store.Pick(h.ctx, mail, 80)
+	if err != nil {
+		h.Fatalf("pick %+v: %v", mail, err)
+	}
+	if f.model == nil {
+		f.model = &run{n: f.items[0].n, id: picked.ID, bot: at.bot}
+	}
+	if n := len(scene.Messages); n > 0 {
+		picked.Upto = scene.Messages[n-1].ID
+	}
+	if picked.ID != f.model.id || picked.Bot != at.bot || picked.Thread != at.th.id || f.resume.ID != "" && picked.Resumes != f.model.resumes {
+		h.Fatalf("picked is %+v, want %+v", picked, f.model)
+	}
+	f.run = picked
+	h.at[at] = f
+}
+
+// work stores that a run has begun, is shown, or has gone a step.
+func (h *house) work(t *rapid.T) {
+	at, ok := h.choose(t, h.flying)
+	if !ok {
+		return
+	}
+	f := h.at[at]
+	kind := rapid.SampledFrom([]string{"begin", "opened", "step", "wait"}).Draw(t, "kind")
+	h.write(at, func() error {
+		switch kind {
+		case "begin":
+			return h.store.Begin(h.ctx, f.run)
+		case "step":
+			return h.store.Step(h.ctx, f.run, core.Step{Run: f.run.ID, N: f.run.Steps + 1})
+		}
+		return h.store.Opened(h.ctx, f.run, core.Receipt{ID: "open " + string(f.run.ID)})
+	}, func() {}, func() {
+		switch {
+		case kind == "step":
+			f.run.Steps++
+		case kind == "wait" && f.resume.ID == "":
+			delete(h.at, at) // it waits for a slot, and is picked when it has one
+		}
+	})
+}
+
+// write is a write of a run, which may be over by then.
+func (h *house) write(at desk, call func() error, apply, learn func()) {
+	f := h.at[at]
+	var over error
+	h.do(func() error {
+		err := call()
+		if errors.Is(err, core.ErrRunOver) || errors.Is(err, core.ErrStale) {
+			over, err = err, nil
+		}
+		return err
+	}, func() {
+		if err := at.th.begin(f.model, f.items, f.versions); !errors.Is(over, err) || err == nil && over != nil {
+			h.Fatalf("the run %s: %v, want %v", f.run.ID, over, err)
+		}
+		if over == nil {
+			apply()
+		}
+	}, func() {
+		if over != nil {
+			delete(h.at, at)
+			return
+		}
+		learn()
+	})
+}
+
+// settle ends a run.
+func (h *house) settle(t *rapid.T) {
+	at, ok := h.choose(t, h.flying)
+	if !ok {
+		return
+	}
+	f := h.at[at]
+	end := core.Settlement{State: core.Done, Kind: core.AnswerPost, Bots: []string{chief, scout}, MaxHops: maxHops, Split: split}
+	reply := rapid.SampledFrom([]string{"", "hello", "@scout look", "@chief look", "and then|some more"}).Draw(t, "reply")
+	end.Text, end.Answer = reply, reply
+	if reply == "" {
+		end.State, end.Kind, end.Text = core.Failed, core.ErrorPost, failed
+	}
+	var got core.Settled
+	var woken []*item
+	h.write(at, func() (err error) {
+		got, err = h.store.Settle(h.ctx, f.run, nil, end)
+		return err
+	}, func() { woken = h.ledger.settle(at.th, f.model, reply) }, func() {
+		h.told(woken, got.Items)
+		h.took(got.Rows)
+		delete(h.at, at)
+	})
+}
+
+// deliver shows the next row of a place, opens it first, or gives its post up.
+func (h *house) deliver(t *rapid.T) {
+	channel := rapid.SampledFrom(channels).Draw(t, "channel")
+	if len(h.rows[channel]) == 0 {
+		return
+	}
+	row := h.rows[channel][0]
+	receipt := core.Receipt{ID: fmt.Sprintf("shown %d.%d", row.Seq, row.Chunk)}
+	pop := func(n int) {
+		h.rows[channel], h.outbox[channel] = h.rows[channel][n:], h.outbox[channel][n:]
+	}
+	switch rapid.SampledFrom([]string{"show", "show", "show", "open", "bury"}).Draw(t, "how") {
+	case "open":
+		h.do(func() error { return h.store.RowOpened(h.ctx, row, receipt) }, func() {}, func() {})
+	case "show":
+		h.do(func() error { return h.store.Delivered(h.ctx, row, receipt) }, func() { pop(1) }, func() {})
+	case "bury":
+		n := 0
+		for n < len(h.rows[channel]) && h.rows[channel][n].Post == row.Post {
+			n++
+		}
+		var told []core.Row
+		owner := core.Place{Adapter: "chat", Channel: channels[1]}
+		h.do(func() (err error) {
+			told, err = h.store.Bury(h.ctx, row, "refused", owner, []string{"I gave up."})
+			return err
+		}, func() {
+			pop(n)
+			h.say(owner.Channel, notice)
+		}, func() { h.took(told) })
+	}
+}
+
+// notify says something by the way. A notice whose commit failed is not tried
+// again, so that none is made to fail.
+func (h *house) notify(t *rapid.T) {
+	channel := rapid.SampledFrom(channels).Draw(t, "channel")
+	rows, err := h.store.Notify(h.ctx, core.Place{Adapter: "chat", Channel: channel}, []string{"By the way."})
+	if err != nil {
+		h.Fatal(err)
+	}
+	h.say(channel, notice)
+	h.took(rows)
+}
+
+// restart is an orderly stop, which marks the runs that it cuts, or kill -9.
+func (h *house) restart(t *rapid.T) {
+	if rapid.Bool().Draw(t, "in order") {
+		var cut []core.ID
+		var runs []*run
+		for _, th := range h.threads {
+			for _, r := range th.runs {
+				if r.state == core.Doing {
+					cut, runs = append(cut, r.id), append(runs, r)
+				}
+			}
+		}
+		died := true
+		h.do(func() error { return h.store.StopClean(h.ctx, cut) }, func() {
+			for _, r := range runs {
+				r.clean = true
+			}
+		}, func() { died = false })
+		if died {
+			return
+		}
+	}
+	if err := h.store.Close(); err != nil {
+		h.Fatal(err)
+	}
+	h.start()
+}
