@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -31,14 +30,8 @@ const (
 	exitUsage  = 2
 )
 
-// gcPercent trades a little processor time for memory: a burst's peak is a
-// fifth lower than with Go's 100, on a server where memory is what is short.
-const gcPercent = 30
-
 func main() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
+	frugal()
 	signal.Ignore(syscall.SIGXFSZ) // a file-size limit is a full disk, which is survived, not a reason to die
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
