@@ -1,6 +1,7 @@
 package storetest_test
 
 import (
+	"math"
 	"path/filepath"
 	"testing"
 
@@ -10,7 +11,7 @@ import (
 )
 
 func TestLedgerChaos(t *testing.T) {
-	storetest.RunLedger(t, func(*testing.T) func() storetest.Engine {
+	storetest.RunLedger(t, math.MaxInt, func(*testing.T) func() storetest.Engine {
 		var e *memkv.Engine
 		return func() storetest.Engine {
 			if e == nil {
@@ -24,7 +25,7 @@ func TestLedgerChaos(t *testing.T) {
 }
 
 func TestLedgerOnDisk(t *testing.T) {
-	storetest.RunLedger(t, func(t *testing.T) func() storetest.Engine {
+	storetest.RunLedger(t, 20, func(t *testing.T) func() storetest.Engine {
 		dir := filepath.Join(t.TempDir(), "store")
 		return func() storetest.Engine {
 			e, err := boltkv.Open(dir, boltkv.Options{})
