@@ -2,6 +2,9 @@ package adaptertest
 
 import (
 	"fmt"
+	"net/http"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -40,11 +43,66 @@ func (f Fault) String() string {
 	return string(f.Net)
 }
 
+// seconds is RetryAfter as the platforms write it.
+func (f Fault) seconds() int { return int((f.RetryAfter + time.Second - 1) / time.Second) }
+
+// page is what a proxy answers in the platform's stead.
+func (f Fault) page() answer {
+	page := fmt.Sprintf("<html>\r\n<head><title>%d %s</title></head>\r\n</html>\r\n", f.Status, http.StatusText(f.Status))
+	return answer{status: f.Status, contentType: "text/html", body: []byte(page)}
+}
+
+// fault is a Fault that waits for its calls.
+type fault struct {
+	Fault
+	word    string   // a refusal in the platform's own word, instead of the Fault
+	methods []string // lower case; empty: any
+	left    int      // calls; negative: no end
+	hits    int
+}
+
+// faults are what goes wrong next, guarded by the fake's mutex.
+type faults []*fault
+
+// add lets a fault wait for n calls of the methods, which are separated by
+// spaces.
+func (l *faults) add(methods string, n int, f Fault) *fault {
+	ft := &fault{Fault: f, methods: strings.Fields(strings.ToLower(methods)), left: n}
+	*l = append(*l, ft)
+	return ft
+}
+
+// take finds the fault that hits a call; the zero fault: none.
+func (l *faults) take(method string) fault {
+	for i, f := range *l {
+		if len(f.methods) > 0 && !slices.Contains(f.methods, strings.ToLower(method)) {
+			continue
+		}
+		f.hits++
+		f.left--
+		if f.left == 0 {
+			*l = slices.Delete(*l, i, i+1)
+		}
+		return *f
+	}
+	return fault{}
+}
+
 // Call is one request that a fake has seen.
 type Call struct {
 	Method string
 	Params map[string]string // strings as they are, everything else as JSON
 	Time   time.Time
+}
+
+// callsOf lists the calls of a method, of all methods if it is empty.
+func callsOf(all []Call, method string) (calls []Call) {
+	for _, c := range all {
+		if method == "" || strings.EqualFold(c.Method, method) {
+			calls = append(calls, c)
+		}
+	}
+	return calls
 }
 
 // Shown is one message as a person sees it now.
@@ -57,4 +115,6 @@ type Shown struct {
 	ReplyTo string // ID; empty: no reply, or its target is gone
 	Topic   string
 	Edits   int
+	Pings   []string // whom it notifies, by account id; "here", "channel" and "everyone" are many
+	Files   []string // names
 }

@@ -35,6 +35,7 @@ const (
 	Group       RoomKind = "group"        // several people, no topics
 	Topic       RoomKind = "topic"        // a topic of a shared chat; each is another topic of the same chat
 	General     RoomKind = "general"      // the same shared chat outside its topics
+	Channel     RoomKind = "channel"      // several people; a mention opens a thread, a room of its own
 )
 
 // Saying is what somebody writes. An action that the platform lacks is refused
@@ -92,6 +93,9 @@ type Platform interface {
 	Me() Account
 	// Person makes a person.
 	Person(name string) Account
+	// Guest makes people who are let in for a while or from elsewhere, one of
+	// each kind: no pattern lets them in here.
+	Guest(name string) ([]Account, error)
 	// Program makes another program that talks.
 	Program(name string) (Account, error)
 	// Rename gives an account another name.
@@ -108,7 +112,8 @@ type Platform interface {
 	Edit(r Room, message, text string) error
 	// Delete removes a message of anybody, and says whether we are told.
 	Delete(r Room, message string) (told bool, err error)
-	// Shown is what people see in a room now, oldest first.
+	// Shown is what people see in a room now, oldest first; in a Channel, what is
+	// outside its threads.
 	Shown(r Room) []Shown
 
 	// Happen makes a strange event.
@@ -141,6 +146,9 @@ func (l Lacking) err(what string) error { return Unsupported(string(l) + " has n
 
 // Secret implements Platform.
 func (Lacking) Secret() string { return "" }
+
+// Guest implements Platform.
+func (l Lacking) Guest(string) ([]Account, error) { return nil, l.err("guests") }
 
 // Program implements Platform.
 func (l Lacking) Program(string) (Account, error) { return Account{}, l.err("other programs") }

@@ -1,14 +1,9 @@
 package adaptertest
 
 import (
-	"bytes"
-	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -50,7 +45,7 @@ type Telegram struct {
 	dropped    chan struct{}   // the poll that Drop has broken
 	lastID     int             // private chats and basic groups share it
 	lastGroup  int64
-	faults     []*fault
+	faults     faults
 	calls      []Call
 }
 
@@ -102,7 +97,7 @@ func (t *Telegram) Revoke() {
 
 // Client returns an HTTP client whose requests, to whatever host, the fake
 // answers in the caller's goroutine, without sockets.
-func (t *Telegram) Client() *http.Client { return &http.Client{Transport: transport{t}} }
+func (t *Telegram) Client() *http.Client { return &http.Client{Transport: transport{t.answer}} }
 
 // Serve answers on a loopback address until the test ends, and returns the
 // base URL. A connection cannot be refused there: such a fault closes it
@@ -117,74 +112,7 @@ func (t *Telegram) Serve(tb testing.TB) string {
 }
 
 // ServeHTTP implements http.Handler.
-func (t *Telegram) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	a := t.answer(r)
-	body := a.body
-	switch a.net {
-	case NetFine:
-	case NetCut:
-		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-		body = body[:len(body)/2]
-	case NetHang, NetStall:
-		<-r.Context().Done()
-		panic(http.ErrAbortHandler)
-	default:
-		panic(http.ErrAbortHandler)
-	}
-	w.Header().Set("Content-Type", a.contentType)
-	w.WriteHeader(a.status)
-	// The caller may be gone; there is nobody to tell.
-	_, _ = w.Write(body)
-	if a.net == NetCut {
-		_ = http.NewResponseController(w).Flush()
-		panic(http.ErrAbortHandler)
-	}
-}
-
-// transport is an http.RoundTripper to a fake.
-type transport struct{ t *Telegram }
-
-func (tr transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Body == nil {
-		r.Body = http.NoBody
-	}
-	defer r.Body.Close()
-	if err := r.Context().Err(); err != nil {
-		return nil, err
-	}
-	a := tr.t.answer(r)
-	body := io.Reader(bytes.NewReader(a.body))
-	switch a.net {
-	case NetRefuse:
-		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
-	case NetLost:
-		return nil, &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
-	case NetHang, NetStall:
-		<-r.Context().Done()
-		return nil, r.Context().Err()
-	case NetCut:
-		body = io.MultiReader(bytes.NewReader(a.body[:len(a.body)/2]), cut{})
-	}
-	if err := r.Context().Err(); err != nil {
-		return nil, err
-	}
-	return &http.Response{
-		Status:        strconv.Itoa(a.status) + " " + http.StatusText(a.status),
-		StatusCode:    a.status,
-		Proto:         "HTTP/1.1",
-		ProtoMajor:    1,
-		ProtoMinor:    1,
-		Header:        http.Header{"Content-Type": {a.contentType}},
-		Body:          io.NopCloser(body),
-		ContentLength: int64(len(a.body)),
-		Request:       r,
-	}, nil
-}
-
-// cut is the end of a body whose connection broke.
-type cut struct{}
-
-func (cut) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+func (t *Telegram) ServeHTTP(w http.ResponseWriter, r *http.Request) { t.answer(r).serve(w, r) }
 
 // notify wakes who waits for a change. Called with mu held.
 func (t *Telegram) notify() {

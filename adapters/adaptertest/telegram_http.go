@@ -1,27 +1,12 @@
 package adaptertest
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
-	"mime"
-	"mime/multipart"
 	"net/http"
-	"net/url"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
-
-// answer is what one request gets.
-type answer struct {
-	status      int
-	contentType string
-	body        []byte
-	net         Net
-}
 
 // apiError is a refusal in the platform's own form.
 type apiError struct {
@@ -46,35 +31,13 @@ func (e *apiError) answer() answer {
 	return answer{status: e.code, contentType: "application/json", body: encode(m)}
 }
 
-// encode is JSON without HTML escapes, as the platform writes it. Only values
-// made here come to it, so it cannot fail.
-func encode(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		panic(err)
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-}
-
-// fault is a Fault that waits for its calls.
-type fault struct {
-	Fault
-	methods []string // lower case; empty: any
-	left    int      // calls; negative: no end
-	hits    int
-}
-
 // Fail makes the next n calls of a method go wrong; n may be Always. Several
 // methods are separated by spaces; none is any. Several faults apply one after
-// the other. The function it
-// returns counts the calls that went wrong so far.
+// the other. The function it returns counts the calls that went wrong so far.
 func (t *Telegram) Fail(methods string, n int, f Fault) (hits func() int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	ft := &fault{Fault: f, methods: strings.Fields(strings.ToLower(methods)), left: n}
-	t.faults = append(t.faults, ft)
+	ft := t.faults.add(methods, n, f)
 	return func() int {
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -101,33 +64,11 @@ func (t *Telegram) Heal() {
 	t.faults = nil
 }
 
-// takeFault finds the fault that hits a call. Called with mu held.
-func (t *Telegram) takeFault(method string) Fault {
-	for i, f := range t.faults {
-		if len(f.methods) > 0 && !slices.Contains(f.methods, strings.ToLower(method)) {
-			continue
-		}
-		f.hits++
-		f.left--
-		if f.left == 0 {
-			t.faults = slices.Delete(t.faults, i, i+1)
-		}
-		return f.Fault
-	}
-	return Fault{}
-}
-
 // Calls lists the calls of a method so far, of all methods if it is empty.
 func (t *Telegram) Calls(method string) []Call {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var calls []Call
-	for _, c := range t.calls {
-		if method == "" || strings.EqualFold(c.Method, method) {
-			calls = append(calls, c)
-		}
-	}
-	return calls
+	return callsOf(t.calls, method)
 }
 
 // answer does what a request asks for.
@@ -148,18 +89,17 @@ func (t *Telegram) answer(r *http.Request) answer {
 		return t.download(method)
 	}
 	t.calls = append(t.calls, Call{method, p, time.Now()})
-	f := t.takeFault(method)
+	f := t.faults.take(method).Fault
 	t.notify()
 	switch {
 	case f.RetryAfter > 0:
-		s := int((f.RetryAfter + time.Second - 1) / time.Second)
+		s := f.seconds()
 		return (&apiError{429, fmt.Sprintf("Too Many Requests: retry after %d", s), map[string]any{"retry_after": s}}).answer()
 	case f.Status > 0:
 		if f.Net == NetLost {
 			t.call(r, method, p)
 		}
-		page := fmt.Sprintf("<html>\r\n<head><title>%d %s</title></head>\r\n</html>\r\n", f.Status, http.StatusText(f.Status))
-		return answer{status: f.Status, contentType: "text/html", body: []byte(page)}
+		return f.page()
 	case f.Net == NetRefuse, f.Net == NetHang:
 		return answer{net: f.Net}
 	}
@@ -223,65 +163,6 @@ func (t *Telegram) method(name string) func(params) (any, *apiError) {
 		return t.getFile
 	}
 	return nil
-}
-
-// params are a call's parameters: strings as they are, all else as JSON.
-type params map[string]string
-
-// maxBody is the most a request may carry, the platform's 50 MB for a file.
-const maxBody = 50 << 20
-
-func readParams(r *http.Request) (params, error) {
-	p := params{}
-	for k, v := range r.URL.Query() {
-		p[k] = v[0]
-	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
-	if err != nil {
-		return nil, err
-	}
-	kind, attr, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	switch kind {
-	case "application/json":
-		var m map[string]json.RawMessage
-		if err := json.Unmarshal(body, &m); err != nil {
-			return nil, fmt.Errorf("can't parse JSON object: %w", err)
-		}
-		for k, raw := range m {
-			var s string
-			if json.Unmarshal(raw, &s) != nil {
-				s = string(raw)
-			}
-			p[k] = s
-		}
-	case "application/x-www-form-urlencoded":
-		q, err := url.ParseQuery(string(body))
-		if err != nil {
-			return nil, err
-		}
-		for k, v := range q {
-			p[k] = v[0]
-		}
-	case "multipart/form-data":
-		form, err := multipart.NewReader(bytes.NewReader(body), attr["boundary"]).ReadForm(maxBody)
-		if err != nil {
-			return nil, err
-		}
-		for k, v := range form.Value {
-			p[k] = v[0]
-		}
-	}
-	return p, nil
-}
-
-func (p params) int(key string) int64 {
-	n, _ := strconv.ParseInt(p[key], 10, 64)
-	return n
-}
-
-func (p params) bool(key string) bool {
-	v := strings.ToLower(p[key])
-	return v == "true" || v == "1" || v == "yes"
 }
 
 // object reads a JSON parameter into v; an absent one leaves v alone.

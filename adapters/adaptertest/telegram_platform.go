@@ -80,6 +80,11 @@ func (p *TelegramPlatform) Person(name string) Account {
 	return p.account(u)
 }
 
+// Guest implements Platform.
+func (p *TelegramPlatform) Guest(string) ([]Account, error) {
+	return nil, Unsupported("Telegram has no guests")
+}
+
 // Program implements Platform.
 func (p *TelegramPlatform) Program(name string) (Account, error) {
 	p.people++

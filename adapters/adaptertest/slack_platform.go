@@ -1,0 +1,237 @@
+package adaptertest
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"testing"
+
+	"bellhop/core"
+)
+
+// SlackAccess is how an adapter reaches the fake.
+type SlackAccess struct {
+	URL                string // of the Web API, with its slash at the end
+	BotToken, AppToken string
+	HTTP               *http.Client
+	// Dial connects sockets: a websocket.Dialer's NetDialContext.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+}
+
+// Access is how an adapter reaches the fake without a network.
+func (s *Slack) Access() SlackAccess {
+	return SlackAccess{URL: "http://slack.test/api/", BotToken: s.BotToken(), AppToken: s.AppToken(), HTTP: s.Client(), Dial: s.Dial}
+}
+
+// SlackHarness tests a Slack adapter. newAdapter makes one for the account.
+func SlackHarness(newAdapter func(SlackAccess) core.Adapter) Harness {
+	return Harness{New: func(*testing.T) Platform { return NewSlackPlatform(newAdapter) }}
+}
+
+// SlackPlatform is the fake Slack as the suite sees it. A Group is a direct
+// conversation of several people; a Topic is a thread in a channel, and a
+// DirectTopic one in a person's conversation with us, each with a root from
+// before we were there. Commands are written with an exclamation mark, since
+// Slack keeps what begins with a slash to itself.
+type SlackPlatform struct {
+	Lacking
+	slack   *Slack
+	make    func(SlackAccess) core.Adapter
+	channel *SlackChat // whose threads the Topics are
+	rooms   map[Room]*SlackChat
+}
+
+// NewSlackPlatform makes a fresh fake.
+func NewSlackPlatform(newAdapter func(SlackAccess) core.Adapter) *SlackPlatform {
+	return &SlackPlatform{Lacking: "Slack", slack: NewSlack(SlackOptions{}), make: newAdapter, rooms: map[Room]*SlackChat{}}
+}
+
+// Slack is the fake itself.
+func (p *SlackPlatform) Slack() *Slack { return p.slack }
+
+// Adapter implements Platform.
+func (p *SlackPlatform) Adapter(testing.TB) core.Adapter { return p.make(p.slack.Access()) }
+
+// Secret implements Platform. It is in both tokens.
+func (p *SlackPlatform) Secret() string { return slackSecret }
+
+func slackAccount(u *SlackUser) Account { return Account{u.ID, u.Name} }
+
+func (p *SlackPlatform) user(a Account) *SlackUser {
+	p.slack.mu.Lock()
+	defer p.slack.mu.Unlock()
+	return p.slack.users[a.ID]
+}
+
+// Me implements Platform.
+func (p *SlackPlatform) Me() Account { return slackAccount(p.slack.Me()) }
+
+// Person implements Platform.
+func (p *SlackPlatform) Person(name string) Account { return slackAccount(p.slack.User(name)) }
+
+// Guest implements Platform.
+func (p *SlackPlatform) Guest(name string) ([]Account, error) {
+	return []Account{slackAccount(p.slack.Guest(name)), slackAccount(p.slack.Stranger(name))}, nil
+}
+
+// Program implements Platform.
+func (p *SlackPlatform) Program(name string) (Account, error) {
+	return slackAccount(p.slack.Bot(name)), nil
+}
+
+// Rename implements Platform.
+func (p *SlackPlatform) Rename(a Account, name string) error {
+	p.slack.Rename(p.user(a), name)
+	return nil
+}
+
+// Room implements Platform.
+func (p *SlackPlatform) Room(kind RoomKind, with Account) (Room, error) {
+	u := p.user(with)
+	if p.channel == nil {
+		p.channel = p.slack.Channel("talk")
+	}
+	old := SlackPost{Text: "this began before you came", Silent: true}
+	var c *SlackChat
+	switch kind {
+	case Direct:
+		c = p.slack.Direct(u)
+	case DirectTopic:
+		c = p.slack.Direct(u)
+		c = c.Thread(c.Post(u, old))
+	case Group:
+		c = p.slack.Group(u, p.slack.User("Eve"))
+	case Channel:
+		c = p.slack.Channel("channel", u)
+	case Topic:
+		c = p.channel.Thread(p.channel.Post(u, old))
+	case General:
+		return "", Unsupported("outside its threads a channel is no place: each message there is the root of one")
+	default:
+		return "", Unsupported("no room of the kind " + string(kind))
+	}
+	return p.enter(kind, c), nil
+}
+
+func (p *SlackPlatform) enter(kind RoomKind, c *SlackChat) Room {
+	r := Room(fmt.Sprintf("%s %s/%s", kind, c.ID(), c.ThreadTS()))
+	p.rooms[r] = c
+	return r
+}
+
+// Thread implements Platform.
+func (p *SlackPlatform) Thread(r Room, message string) (Room, error) {
+	return p.enter(Topic, p.rooms[r].Thread(message)), nil
+}
+
+// Say implements Platform. In a thread, a reply is one more message of it.
+func (p *SlackPlatform) Say(r Room, s Saying) (string, error) {
+	c := p.rooms[r]
+	switch {
+	case s.Hidden:
+		return "", Unsupported("nobody can hide")
+	case s.Quote != "":
+		return "", Unsupported("a quotation is part of the text")
+	case s.ReplyTo != "" && c.ThreadTS() == "":
+		return "", Unsupported("a reply is a thread")
+	case s.Command != "" && s.To.ID != "" && s.To.ID != p.slack.Me().ID:
+		return "", Unsupported("a command for another app is not told")
+	}
+	post := SlackPost{Text: s.Text}
+	for _, a := range s.Mention {
+		post.Mention = append(post.Mention, p.user(a))
+	}
+	if s.Command != "" {
+		post.Text = "!" + s.Command
+		if s.Text != "" {
+			post.Text += " " + s.Text
+		}
+		if s.To.ID != "" {
+			post.Mention = append(post.Mention, p.slack.Me())
+		}
+	}
+	if s.Forward.ID != "" {
+		post.Forward = p.user(s.Forward)
+	}
+	if s.File != nil {
+		post.Files = []SentFile{*s.File}
+	}
+	return c.Post(p.user(s.From), post), nil
+}
+
+// Edit implements Platform.
+func (p *SlackPlatform) Edit(r Room, message, text string) error {
+	p.rooms[r].Edit(message, text)
+	return nil
+}
+
+// Delete implements Platform.
+func (p *SlackPlatform) Delete(r Room, message string) (bool, error) {
+	p.rooms[r].Delete(message)
+	return true, nil
+}
+
+// Shown implements Platform.
+func (p *SlackPlatform) Shown(r Room) []Shown { return p.rooms[r].Shown() }
+
+// Happen implements Platform. What is novel is a kind of event, or a kind of
+// envelope.
+func (p *SlackPlatform) Happen(r Room, s Strange) error {
+	c := p.rooms[r]
+	switch s {
+	case Service:
+		c.Join(p.slack.User("Newcomer"))
+	case Novel:
+		p.slack.Raw(`{"type":"hologram_beamed","channel":"` + c.ID() + `","beam":[1,2,3],"event_ts":"1.000001"}`)
+		p.slack.RawEnvelope("hologram", `{"hyperspace":true}`)
+	case Unreadable:
+		p.slack.Raw(`{"type":"message","channel":[],"ts":{},"user":7,"text":{}}`)
+	}
+	return nil
+}
+
+// Shut implements Platform.
+func (p *SlackPlatform) Shut(r Room) error {
+	p.rooms[r].Shut("restricted_action")
+	return nil
+}
+
+// Revoke implements Platform.
+func (p *SlackPlatform) Revoke() error {
+	p.slack.Revoke()
+	return nil
+}
+
+// Redeliver implements Platform.
+func (p *SlackPlatform) Redeliver() error {
+	p.slack.Redeliver()
+	return nil
+}
+
+// Unacked implements Platform.
+func (p *SlackPlatform) Unacked() (int, error) { return p.slack.Unacked(), nil }
+
+// Fail implements Platform.
+func (p *SlackPlatform) Fail(op Op, n int, f Fault) (func() int, error) {
+	switch op {
+	case Receiving:
+		hits := p.slack.Fail("apps.connections.open", n, f)
+		p.slack.Drop()
+		return hits, nil
+	case Sending:
+		return p.slack.Fail("chat.postMessage chat.update chat.startStream chat.appendStream chat.stopStream", n, f), nil
+	case Finding:
+		return p.slack.Fail("conversations.history conversations.replies", n, f), nil
+	}
+	return p.Lacking.Fail(op, n, f)
+}
+
+// Heal implements Platform.
+func (p *SlackPlatform) Heal() { p.slack.Heal() }
+
+// Drop implements Platform.
+func (p *SlackPlatform) Drop() error {
+	p.slack.Drop()
+	return nil
+}
