@@ -9,7 +9,6 @@ import (
 
 	"bellhop/core"
 	"bellhop/store"
-	"bellhop/store/boltkv"
 )
 
 // flip damages every row of a family by one bit, on the engine itself, and
@@ -83,9 +82,9 @@ func live(w *world) lived {
 // a word, and every damaged row that was met has been told of.
 func TestDamage(t *testing.T) {
 	for family, wrong := range unmended {
-		for _, restart := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s/restart=%v", family[:len(family)-1], restart), func(t *testing.T) {
-				w := unchecked(t)
+		for name, fresh := range map[string]func(*testing.T) *world{"memory": unchecked, "memory/restart": unchecked, "disk/restart": onDisk} {
+			t.Run(family[:len(family)-1]+"/"+name, func(t *testing.T) {
+				w, restart := fresh(t), strings.HasSuffix(name, "restart")
 				l := live(w)
 				if flip(t, w.engine, family) == 0 {
 					t.Fatal("nothing to damage")
@@ -165,35 +164,24 @@ func (w *world) queue() []core.Item {
 	return w.say("something")
 }
 
-// Damage to a row is found on disk as it is in memory.
-func TestDamageOnDisk(t *testing.T) {
-	e, err := boltkv.Open(t.TempDir(), boltkv.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	told := 0
-	s, err := store.Open(t.Context(), e, store.Options{Damaged: func(string, error) { told++ }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &world{T: t, store: s, place: core.Place{Adapter: "chat", Channel: "dm"}}
-	items := w.say("hello")
-	for family := range unmended {
-		flip(t, e, family)
-	}
-	b, err := s.Recover(t.Context(), func(string) bool { return true })
-	if err != nil || told == 0 {
-		t.Errorf("recover: %+v, %v; told of %d rows", b, err, told)
-	}
-	if _, _, err := s.Pick(t.Context(), items, 80); err == nil {
-		t.Error("an item that is lost altogether was picked")
-	}
-	if fate := w.accept(w.message("again")).Fates[0]; fate != core.FateStored {
-		t.Errorf("after everything was damaged a message is %s", fate)
+// When everything is damaged, nothing of it can be done, and new messages can.
+func TestDamageOfAll(t *testing.T) {
+	for name, fresh := range map[string]func(*testing.T) *world{"memory": unchecked, "disk": onDisk} {
+		t.Run(name, func(t *testing.T) {
+			w := fresh(t)
+			items := w.say("hello")
+			for family := range unmended {
+				flip(t, w.engine, family)
+			}
+			w.restart()
+			if len(w.damaged) == 0 {
+				t.Error("nobody was told")
+			}
+			_, _, err := w.store.Pick(t.Context(), items, 80)
+			w.wantErr(err, core.ErrRunOver)
+			again := w.say("again")
+			w.deliver(w.settle(w.pick(again...), end("hi")).Rows...)
+			w.wantState(core.Done, again...)
+		})
 	}
 }

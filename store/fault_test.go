@@ -15,7 +15,7 @@ var errFault = errors.New("made by the test")
 // fault lets the next commit fail, stored or not.
 func (w *world) fault(when memkv.When) {
 	struck := false
-	w.engine.SetFault(func(_ uint64, at memkv.When) error {
+	w.memory().SetFault(func(_ uint64, at memkv.When) error {
 		if struck || at != when {
 			return nil
 		}

@@ -42,9 +42,9 @@ func TestMigrateCrash(t *testing.T) {
 			w := unchecked(t)
 			ran := map[int]int{}
 			first := w.engine.Commits() + 1
-			w.engine.SetFault(func(n uint64, at memkv.When) error {
+			w.memory().SetFault(func(n uint64, at memkv.When) error {
 				if n == first+uint64(crashAt) && at == when {
-					w.engine.Crash()
+					w.memory().Crash()
 				}
 				return nil
 			})
@@ -55,7 +55,7 @@ func TestMigrateCrash(t *testing.T) {
 				done++
 			}
 			clear(ran)
-			w.engine = w.engine.Reopen()
+			w.engine = w.reopen()
 			s, err := store.Open(t.Context(), w.engine, store.Options{})
 			if err != nil {
 				// Two versions ahead already: only a newer release opens it.
@@ -90,7 +90,7 @@ func TestNewerStore(t *testing.T) {
 	w.restart()
 	w.settle(w.pick(item), end("hi"))
 	w.must(w.store.Migrate(t.Context(), store.Schema+2, steps(map[int]int{}, store.Schema+2)))
-	_, err := store.Open(t.Context(), w.engine.Reopen(), store.Options{})
+	_, err := store.Open(t.Context(), w.reopen(), store.Options{})
 	want := fmt.Sprintf("the store has schema version %d and this release reads up to %d: run a newer release, or restore a snapshot", store.Schema+2, store.Schema+1)
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
@@ -109,11 +109,11 @@ func TestLostVersion(t *testing.T) {
 			}
 			return tx.Delete([]byte("meta/schema"))
 		}))
-		_, err := store.Open(t.Context(), w.engine.Reopen(), store.Options{})
+		_, err := store.Open(t.Context(), w.reopen(), store.Options{})
 		if (err == nil) != (written <= store.Schema+1) {
 			t.Errorf("with a row of version %d: %v", written, err)
 		}
-		w.engine = w.engine.Reopen()
+		w.engine = w.reopen()
 		if err == nil {
 			w.open()
 			ran := map[int]int{}

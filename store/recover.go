@@ -117,10 +117,7 @@ func (t *tx) resume(ids []core.ID) error {
 			return err
 		}
 		it := core.Item{ID: item, Kind: core.ResumeItem, Bot: run.Bot, Adapter: run.Reply.Place.Adapter, Thread: run.Thread, Run: id, State: core.Queued, Created: t.Now()}
-		if err := t.insert(idKey(famItem, item), it); err != nil {
-			return err
-		}
-		if err := t.insert(queueKey(run.Bot, item), it); err != nil {
+		if err := t.queue(it); err != nil {
 			return err
 		}
 	}

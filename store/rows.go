@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -105,10 +106,7 @@ func (t *tx) enqueue(th *core.Thread, msg core.ID, bots []string, parent core.ID
 		}
 		it := core.Item{ID: id, Kind: core.MessageItem, Bot: bot, Adapter: th.Place.Adapter, Thread: th.ID, Message: msg,
 			Parent: parent, State: core.Queued, Created: t.Now()}
-		if err := t.insert(idKey(famItem, id), it); err != nil {
-			return nil, err
-		}
-		if err := t.insert(queueKey(bot, id), it); err != nil {
+		if err := t.queue(it); err != nil {
 			return nil, err
 		}
 		if err := t.Put(itemsOfKey(msg, id), nil); err != nil {
@@ -120,6 +118,15 @@ func (t *tx) enqueue(th *core.Thread, msg core.ID, bots []string, parent core.ID
 		items = append(items, it)
 	}
 	return items, nil
+}
+
+// queue stores a new item that waits.
+func (t *tx) queue(it core.Item) error {
+	b, err := encode(it)
+	if err != nil {
+		return err
+	}
+	return errors.Join(t.Put(idKey(famItem, it.ID), b), t.Put(queueKey(it.Bot, it.ID), b))
 }
 
 // itemsOf lists a message's items, oldest first.

@@ -11,14 +11,22 @@ import (
 	"bellhop/core"
 	"bellhop/core/mailbox"
 	"bellhop/store"
+	"bellhop/store/boltkv"
 	"bellhop/store/memkv"
 )
 
-// world is a ledger over memkv, as the bus, the mailboxes and the runs use it.
+// engine is what both engines are.
+type engine interface {
+	store.Engine
+	Commits() uint64
+}
+
+// world is a ledger, over memkv if nothing else is said, as the bus, the mailboxes and the runs use it.
 // When its test ends, the ledger must keep its invariants.
 type world struct {
 	*testing.T
-	engine  *memkv.Engine
+	engine  engine
+	reopen  func() engine // the engine after kill -9
 	store   *store.Store
 	place   core.Place // where people write
 	damaged []string   // keys of quarantined rows
@@ -47,9 +55,32 @@ func newWorld(t *testing.T) *world {
 func unchecked(t *testing.T) *world {
 	t.Helper()
 	w := &world{T: t, engine: memkv.New(memkv.Options{}), place: core.Place{Adapter: "chat", Channel: "dm"}}
+	w.reopen = func() engine { return w.memory().Reopen() }
 	w.open()
 	return w
 }
+
+// onDisk is a world over boltkv.
+func onDisk(t *testing.T) *world {
+	t.Helper()
+	dir := t.TempDir()
+	w := &world{T: t, place: core.Place{Adapter: "chat", Channel: "dm"}}
+	w.reopen = func() engine {
+		w.Helper()
+		if w.engine != nil {
+			w.must(w.engine.Close())
+		}
+		e, err := boltkv.Open(dir, boltkv.Options{})
+		w.must(err)
+		return e
+	}
+	w.engine = w.reopen()
+	w.open()
+	t.Cleanup(func() { w.must(w.engine.Close()) })
+	return w
+}
+
+func (w *world) memory() *memkv.Engine { return w.engine.(*memkv.Engine) }
 
 func (w *world) open() {
 	w.Helper()
@@ -63,7 +94,7 @@ func (w *world) open() {
 // restart is kill -9 and a start.
 func (w *world) restart() core.Backlog {
 	w.Helper()
-	w.engine = w.engine.Reopen()
+	w.engine = w.reopen()
 	w.open()
 	b, err := w.store.Recover(w.Context(), func(string) bool { return true })
 	if err != nil {
