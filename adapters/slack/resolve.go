@@ -1,0 +1,79 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"bellhop/core"
+)
+
+// maxPages bounds the search for a lost message.
+const maxPages = 10
+
+// resolve finds out whether o is shown. An edit may be done again; a message
+// is looked for by its key where it should stand. A lost stream has no key: in
+// its thread it is the message of ours that nobody knows.
+func (a *Adapter) resolve(ctx context.Context, o core.Outbound) (core.Receipt, error) {
+	if o.Edit != "" {
+		return a.Send(ctx, o)
+	}
+	if err := check(o.Place); err != nil {
+		return core.Receipt{}, err
+	}
+	params := url.Values{"include_all_metadata": {"true"}, "inclusive": {"true"}}
+	if timestamp.MatchString(o.After) {
+		params.Set("oldest", o.After)
+	}
+	read := a.history
+	if o.Place.Topic != "" {
+		read = a.replies
+		params.Set("ts", o.Place.Topic)
+	}
+	me := a.whoami()
+	stray := ""
+	for range maxPages {
+		page, err := read(ctx, o.Place.Channel, params)
+		if is(err, "thread_not_found", "message_not_found") {
+			return core.Receipt{}, fmt.Errorf("%w: %w", core.ErrNotSent, err)
+		}
+		if err := a.outcome(err); err != nil {
+			return core.Receipt{}, unresolved(err)
+		}
+		for i := range page.messages {
+			m := &page.messages[i]
+			switch key := m.Metadata.v.Payload.v.Key.v; {
+			case m.Metadata.v.Type.v == metadataType && key == o.Key:
+				a.rooms.sent(o.Place, m.TS)
+				return core.Receipt{ID: m.TS, Time: when(m.TS)}, nil
+			case a.mayBe(me, o, m):
+				stray = m.TS
+			}
+		}
+		if page.next == "" {
+			if stray != "" {
+				return core.Receipt{ID: stray, Time: when(stray)}, nil
+			}
+			return core.Receipt{}, fmt.Errorf("%w: no message there has its key", core.ErrNotSent)
+		}
+		params.Set("cursor", page.next)
+	}
+	return core.Receipt{}, fmt.Errorf("%w: it is not among the latest %d messages", core.ErrUnknown, maxPages*pageSize)
+}
+
+// mayBe reports whether m can be the stream that was opened for o.
+func (a *Adapter) mayBe(me identity, o core.Outbound, m *message) bool {
+	ours := m.Bot != "" && m.Bot == me.bot || m.User != "" && m.User == me.user
+	return ours && !a.latches.noStream.Load() && strings.HasSuffix(o.Key, "/0") && o.Place.Topic != "" && timestamp.MatchString(o.After) &&
+		m.TS > o.After && m.Metadata.v.Type.v == "" && m.Subtype == "" && len(m.Files.v) == 0 && (o.Known == nil || !o.Known(m.TS))
+}
+
+// unresolved is what a failed search says of the message: nothing.
+func unresolved(err error) error {
+	if errors.Is(err, core.ErrNotSent) || errors.Is(err, core.ErrFatal) {
+		return fmt.Errorf("%w: %v", core.ErrUnknown, err)
+	}
+	return err
+}
