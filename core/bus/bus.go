@@ -224,21 +224,19 @@ func (b *Bus) receive(ctx context.Context, acc *account) error {
 // Drain waits until everything queued for the platforms is shown and stored,
 // or ctx ends. What is left stays in the ledger.
 func (b *Bus) Drain(ctx context.Context) {
-	for {
-		b.mu.Lock()
-		idle := b.idle
-		b.mu.Unlock()
-		select {
-		case <-idle:
-			return
-		case <-ctx.Done():
-			return
-		}
+	b.mu.Lock()
+	idle := b.idle
+	b.mu.Unlock()
+	select {
+	case <-idle:
+	case <-ctx.Done():
 	}
 }
 
 // Close ends the outbox and waits for its workers.
 func (b *Bus) Close() {
+	b.mu.Lock() // so that no worker begins between the two
 	b.hangUp(core.ErrStopping)
+	b.mu.Unlock()
 	b.workers.Wait()
 }

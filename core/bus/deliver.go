@@ -18,6 +18,8 @@ const (
 	maxTries = 30
 	backoff0 = time.Second
 	backoffN = 5 * time.Minute
+	// leastWait is for a platform that says to wait and not how long.
+	leastWait = time.Second
 )
 
 // work tries the first job of the queue once.
@@ -37,7 +39,7 @@ func (w *worker) work(ctx context.Context) {
 		return
 	}
 	var moved *core.Moved
-	if errors.As(err, &moved) {
+	if errors.As(err, &moved) && moved.To != w.b.current(w.place).Channel {
 		w.moved(ctx, moved)
 		return
 	}
@@ -46,15 +48,18 @@ func (w *worker) work(ctx context.Context) {
 	}
 	j.tries++
 	w.b.log.Warn("not delivered yet", "place", w.place, "try", j.tries, "err", err)
+	refused := errors.Is(err, core.ErrRefused)
 	switch {
 	case j.open != nil:
 		// The open is a courtesy: the final sends itself if it must. One that may
 		// be shown stays unknown and is resolved by the final.
-		if errors.Is(err, core.ErrRefused) || j.tries >= 3 {
+		if refused || j.tries >= 3 {
 			w.giveUpOpen(j)
 			return
 		}
-	case errors.Is(err, core.ErrRefused) || j.tries >= maxTries:
+	case errors.Is(err, core.ErrGone) && j.tries == 1:
+		return // it is shown anew, at once
+	case j.tries >= maxTries || refused && w.apologise(ctx, j.row):
 		w.bury(ctx, *j.row, err)
 		return
 	}
@@ -75,7 +80,7 @@ func (w *worker) heed(err error) bool {
 	var wait *core.RetryAfter
 	switch {
 	case errors.As(err, &wait):
-		until := time.Now().Add(wait.After)
+		until := time.Now().Add(max(wait.After, leastWait))
 		w.until = until
 		if wait.Global {
 			w.acc.mu.Lock()
@@ -83,6 +88,7 @@ func (w *worker) heed(err error) bool {
 			w.acc.mu.Unlock()
 		}
 	case errors.Is(err, core.ErrFatal):
+		w.b.log.Error("adapter is finished", "adapter", w.acc.Name(), "err", err)
 		w.acc.mu.Lock()
 		w.acc.dead = err
 		w.acc.mu.Unlock()
@@ -153,9 +159,17 @@ func certain(err error) bool {
 		errors.Is(err, core.ErrGone) || errors.As(err, &wait) || errors.As(err, &moved)
 }
 
-// known tells a probe which platform ids are other messages of the place.
+// known tells a probe which platform ids are other messages of the place:
+// those in the ledger, and the status lines that are not in it yet.
 func (w *worker) known(ctx context.Context) func(string) bool {
-	return func(id string) bool { return w.b.o.Store.Known(ctx, w.place, id) }
+	return func(id string) bool {
+		for _, p := range w.posts {
+			if p.open != nil && p.open.ID == id {
+				return true
+			}
+		}
+		return w.b.o.Store.Known(ctx, w.place, id)
+	}
 }
 
 // storeOpen makes the open's receipt durable on its own.
@@ -204,36 +218,17 @@ func (w *worker) update(ctx context.Context, p *live) {
 // row shows one chunk of an outcome and stores its receipt.
 func (w *worker) row(ctx context.Context, j *job) error {
 	row := j.row
-	f := &w.acc.features
 	p := w.posts[row.Post]
-	o := core.Outbound{Key: fmt.Sprintf("%s/%d", row.Post, row.Chunk), Kind: core.OutFinal, Place: w.b.current(w.place),
-		ReplyTo: row.ReplyTo, Edit: row.Edit, Speaker: row.Speaker, Text: row.Text, Answers: row.Answers, Last: row.Last,
-		After: row.After, Known: w.known(ctx)}
-	if f.Once == core.OnceNone && j.unsure {
-		o.Text = "_(This may have been shown before a restart.)_\n\n" + o.Text
+	if p != nil && row.Chunk == 0 && row.Edit == "" && j.opened == nil {
+		j.opened = p.open
+		j.unsure = j.unsure || p.open == nil && p.run.Resumed // its open may be shown
 	}
-	if row.Chunk == 0 && row.Edit == "" {
-		switch {
-		case p == nil:
-		case p.open == nil:
-			j.unsure = j.unsure || p.run.Resumed // its open may be shown
-		default:
-			if !p.stored {
-				if err := w.b.o.Store.RowOpened(ctx, *row, *p.open); err != nil {
-					return w.unstored(ctx, err)
-				}
-				p.stored = true
-			}
-			o.Edit, row.Edit = p.open.ID, p.open.ID
-		}
-	}
-	r, err := w.final(ctx, j, o)
+	r, err := w.final(ctx, j)
 	if errors.Is(err, core.ErrGone) && row.Edit != "" { // somebody deleted the open
-		row.Edit, j.unsure = "", false
+		row.Edit = ""
 		if p != nil {
 			p.open, p.opening = nil, false
 		}
-		return w.again(err)
 	}
 	if err != nil {
 		return err
@@ -267,42 +262,46 @@ func (w *worker) settleAfter(row *core.Row, r core.Receipt) {
 // ever sent as an edit: a piece is opened first and its receipt stored. So it
 // is, too, where an earlier try may have shown something, for that may be the
 // status line instead of the text.
-func (w *worker) final(ctx context.Context, j *job, o core.Outbound) (core.Receipt, error) {
+func (w *worker) final(ctx context.Context, j *job) (core.Receipt, error) {
+	row := j.row
 	f := &w.acc.features
-	if o.Edit != "" {
-		return w.acc.Send(ctx, o)
+	o := core.Outbound{Key: fmt.Sprintf("%s/%d", row.Post, row.Chunk), Kind: core.OutFinal, Place: w.b.current(w.place),
+		ReplyTo: row.ReplyTo, Speaker: row.Speaker, Text: row.Text, Answers: row.Answers, Last: row.Last,
+		After: row.After, Known: w.known(ctx)}
+	if f.Once == core.OnceNone && j.unsure {
+		o.Text = "_(This may have been shown before a restart.)_\n\n" + o.Text
 	}
-	switch {
-	case f.Once == core.OnceEdit && j.unsure: // the probe writes the text itself
-		r, err := f.Resolve(ctx, o)
-		if !errors.Is(err, core.ErrNotSent) {
+	if row.Edit == "" && j.opened == nil {
+		switch {
+		case f.Once == core.OnceEdit && j.unsure: // the probe writes the text itself
+			r, err := f.Resolve(ctx, o)
+			if !errors.Is(err, core.ErrNotSent) {
+				return r, err
+			}
+			j.unsure = false
+		case f.Once == core.OnceNone, f.Once != core.OnceEdit && !(j.unsure && f.Edits):
+			return w.send(ctx, o, &j.unsure)
+		}
+		open := o
+		open.Kind, open.Text = core.OutOpen, openText
+		r, err := w.send(ctx, open, &j.unsure)
+		if err != nil {
 			return r, err
 		}
-		j.unsure = false
-	case f.Once == core.OnceNone, f.Once != core.OnceEdit && !(j.unsure && f.Edits):
-		return w.send(ctx, o, &j.unsure)
+		j.opened = &r
 	}
-	open := o
-	open.Kind, open.Text = core.OutOpen, openText
-	r, err := w.send(ctx, open, &j.unsure)
-	if err != nil {
-		return r, err
+	if j.opened != nil {
+		if err := w.b.o.Store.RowOpened(ctx, *row, *j.opened); err != nil {
+			return core.Receipt{}, w.unstored(ctx, err)
+		}
+		row.Edit, j.opened = j.opened.ID, nil
 	}
-	if err := w.b.o.Store.RowOpened(ctx, *j.row, r); err != nil {
-		j.row.Edit = r.ID
-		return r, w.unstored(ctx, err)
-	}
-	j.row.Edit, o.Edit = r.ID, r.ID
+	o.Edit = row.Edit
 	return w.acc.Send(ctx, o)
 }
 
 // openText is the status line of a piece whose text follows at once.
 const openText = "…"
-
-// again asks for another try soon.
-func (w *worker) again(err error) error {
-	return &core.RetryAfter{Err: err}
-}
 
 // unstored is a ledger that cannot take a receipt now; the row waits for it.
 func (w *worker) unstored(ctx context.Context, err error) error {
@@ -343,20 +342,19 @@ func (w *worker) bury(ctx context.Context, row core.Row, why error) {
 		}
 		return dead
 	})
-	if row.Edit != "" {
-		w.apologise(ctx, row)
-	}
 	w.forget(row.Post)
 	w.answered(ctx, &row)
 	w.b.Deliver(rows)
 }
 
-// apologise puts an end to the status line of a dead letter, if the platform
-// takes that at least.
-func (w *worker) apologise(ctx context.Context, row core.Row) {
+// apologise puts an end to the status line of a row that is refused for good,
+// and reports whether nothing is left to be done for it. It comes before the
+// row is given up, so that a crash between the two does it again.
+func (w *worker) apologise(ctx context.Context, row *core.Row) bool {
+	if row.Edit == "" {
+		return true
+	}
 	_, err := w.acc.Send(ctx, core.Outbound{Key: fmt.Sprintf("%s/%d", row.Post, row.Chunk), Kind: core.OutFinal, Place: w.b.current(w.place),
 		Edit: row.Edit, Speaker: row.Speaker, Text: "⚠ What I wrote here cannot be shown.", Last: true})
-	if err != nil {
-		w.b.log.Debug("status line stays", "post", row.Post, "err", err)
-	}
+	return err == nil || errors.Is(err, core.ErrRefused) || errors.Is(err, core.ErrGone)
 }

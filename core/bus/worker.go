@@ -31,7 +31,8 @@ type job struct {
 	open   *openJob
 	row    *core.Row
 	tries  int
-	unsure bool // an earlier try may have been shown
+	unsure bool          // an earlier try may have been shown
+	opened *core.Receipt // of the piece that the row's text will replace, not stored yet
 }
 
 // live is a run's post from its open to its last receipt.
@@ -118,7 +119,8 @@ func (w *worker) add(in any) {
 	switch in := in.(type) {
 	case openJob:
 		if p := w.posts[in.run.Post]; p != nil { // the run begins again
-			p.run = in.run
+			in.run.Resumed = in.run.Resumed || p.run.Resumed
+			p.run, p.storeAt = in.run, time.Now().Add(storeOpenAfter)
 			w.done()
 			return
 		}

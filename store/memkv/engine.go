@@ -79,6 +79,13 @@ func (e *Engine) Reopen() *Engine {
 	return open(Options{Observe: o.Observe}, s)
 }
 
+// Clone returns a new engine without hooks over what is committed now. What
+// either does from here on does not touch the other.
+func (e *Engine) Clone() *Engine {
+	s, _, _ := e.backend.now()
+	return open(Options{}, s)
+}
+
 // Snapshot is everything committed, in key order; also of a closed or crashed
 // engine. The slices must not be changed.
 func (e *Engine) Snapshot() []store.KV {
