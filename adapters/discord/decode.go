@@ -1,0 +1,139 @@
+package discord
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/bwmarrin/discordgo"
+
+	"bellhop/core"
+)
+
+const kindDirect = discordgo.ChannelTypeDM
+
+// opensThreads reports whether a message in such a channel can have a thread.
+func opensThreads(k discordgo.ChannelType) bool {
+	return k == discordgo.ChannelTypeGuildText || k == discordgo.ChannelTypeGuildNews
+}
+
+// message reads a new or an edited message.
+func (f *feed) message(ctx context.Context, fr frame) (found, error) {
+	var head struct {
+		Guild string `json:"guild_id"`
+	}
+	_ = json.Unmarshal(fr.data, &head) // read tells if it is unreadable
+	return f.read(ctx, fr, head.Guild)
+}
+
+// read is message for one that does not say its server: those that are read
+// back do not.
+func (f *feed) read(ctx context.Context, fr frame, guild string) (found, error) {
+	var m message
+	if err := json.Unmarshal(fr.data, &m); err != nil || !isID(m.ID) || !isID(m.Channel) {
+		return f.unreadable(fr), nil
+	}
+	edited := fr.kind == "MESSAGE_UPDATE"
+	if !edited {
+		f.saw(m.Channel, m.ID)
+	}
+	if m.Author.ID == f.me.user {
+		if guild == "" {
+			_, err := f.channel(ctx, m.Channel, guild) // a direct conversation to remember
+			return found{}, err
+		}
+		return found{}, nil
+	}
+	in := core.Inbound{Key: "m/" + m.Channel + "/" + m.ID, Kind: core.InMessage, Place: core.Place{Adapter: f.name}}
+	if edited {
+		// Without a time of the edit it is only a link's preview that came.
+		in.Key, in.Kind = "e/"+m.Channel+"/"+m.ID+"/"+clean(m.Edited), core.InEdit
+		if m.Edited == "" {
+			in.Key, in.Kind = fr.key(), core.InIgnored
+		}
+	}
+	if in.Kind == core.InIgnored || !m.spoken() || m.Author.ID == "" {
+		in.Kind = core.InIgnored
+		return found{events: []core.Inbound{in}}, nil
+	}
+	c, err := f.channel(ctx, m.Channel, guild)
+	if err != nil {
+		return found{}, err
+	}
+	in.Place, in.Direct, in.MessageID = f.place(c, m.ID), c.direct(), m.ID
+	in.From, in.Time, in.Files = f.author(&m), m.when(), m.files()
+	if snapshots := m.Snapshots.v; len(snapshots) > 0 {
+		// None of it is the sender's own words, and it addresses nobody here.
+		for _, s := range snapshots {
+			inner := &s.Message.v
+			inner.Channel, inner.ID = m.Channel, m.ID // where its files are found again
+			in.Quotes = append(in.Quotes, f.quote(inner)...)
+			in.Files = append(in.Files, inner.files()...)
+		}
+		return found{events: []core.Inbound{in}}, nil
+	}
+	s := f.speech(&m)
+	in.Text, in.Mentioned, in.Others = s.text, s.mentioned, s.others
+	if r := m.Referenced.v; r != nil {
+		in.Mentioned = in.Mentioned || r.Author.ID == f.me.user
+		in.Quotes = f.quote(r)
+		in.Files = append(in.Files, r.files()...)
+	}
+	in.Others = in.Others && !in.Mentioned
+	if in.Place.Topic == m.ID && !c.thread() && !edited {
+		f.asked.put(m.ID, title(in.Text))
+	}
+	return found{events: []core.Inbound{in}}, nil
+}
+
+// key is a name for an event that has none of its own, the same when it is
+// replayed.
+func (fr frame) key() string {
+	id := ""
+	if fr.session != nil {
+		id = fr.session.id
+	}
+	sum := sha256.Sum256([]byte(id))
+	return fmt.Sprintf("s/%s/%d", hex.EncodeToString(sum[:8]), fr.seq)
+}
+
+// unreadable is an event that could not be decoded. It is kept as it is, but
+// for the token of an interaction.
+func (f *feed) unreadable(fr frame) found {
+	raw := fr.data
+	if fr.kind == "INTERACTION_CREATE" {
+		var fields map[string]json.RawMessage
+		if json.Unmarshal(raw, &fields) != nil {
+			fields = nil
+		}
+		delete(fields, "token")
+		raw, _ = json.Marshal(fields) // of what was JSON
+	}
+	var m struct {
+		ID      lenient[string] `json:"id"`
+		Channel lenient[string] `json:"channel_id"`
+	}
+	_ = json.Unmarshal(raw, &m) // without ids the content names it
+	key := "m/" + m.Channel.v + "/" + m.ID.v
+	if fr.kind != "MESSAGE_CREATE" || !isID(m.ID.v) || !isID(m.Channel.v) {
+		sum := sha256.Sum256(raw)
+		key = "x/" + hex.EncodeToString(sum[:8])
+	}
+	return found{events: []core.Inbound{{Key: key, Kind: core.InUnreadable, Place: core.Place{Adapter: f.name}, Raw: raw}}}
+}
+
+// lenient is a value that is worth less than what it is a part of: whatever
+// cannot be read of it is left out.
+type lenient[T any] struct{ v T }
+
+func (l *lenient[T]) UnmarshalJSON(data []byte) error {
+	_ = json.Unmarshal(data, &l.v) // see the type
+	return nil
+}
+
+// clean takes out what no store or terminal likes. That text is valid UTF-8 is
+// the JSON decoder's doing.
+func clean(s string) string { return strings.ReplaceAll(s, "\x00", "") }

@@ -1,0 +1,281 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"bellhop/core"
+)
+
+const (
+	// maxWaiting is how many events may wait for the sink before the gateway
+	// is no longer read.
+	maxWaiting = 1024
+	// maxBatch is the most events that are decoded before the sink gets them.
+	maxBatch = 100
+)
+
+// feed is the line from the gateway to the sink, in one goroutine: events are
+// decoded and handed over in their order.
+type feed struct {
+	*Adapter
+	in   <-chan frame
+	sink core.Sink
+
+	me     identity
+	again  bool              // a session has begun before this one
+	guilds map[string]bool   // servers whose channels are known
+	last   map[string]string // by channel: its newest message that we know of
+	newest string            // of all messages
+}
+
+// run hands over what comes until ctx ends.
+func (f *feed) run(ctx context.Context) {
+	f.guilds, f.last = map[string]bool{}, map[string]string{}
+	for {
+		var batch []frame
+		select {
+		case fr := <-f.in:
+			batch = append(batch, fr)
+		case <-ctx.Done():
+			return
+		}
+		for more := true; more && len(batch) < maxBatch; {
+			select {
+			case fr := <-f.in:
+				batch = append(batch, fr)
+			default:
+				more = false
+			}
+		}
+		if f.deliver(ctx, batch) != nil {
+			return
+		}
+	}
+}
+
+// deliver hands a batch over and notes that it may be acknowledged. It returns
+// an error only when ctx has ended.
+func (f *feed) deliver(ctx context.Context, batch []frame) error {
+	var events []core.Inbound
+	var calls []*interaction
+	for _, fr := range batch {
+		got, err := f.event(ctx, fr)
+		if err != nil {
+			return err
+		}
+		events = append(events, got.events...)
+		if got.call != nil {
+			calls = append(calls, got.call)
+		}
+	}
+	if err := f.give(ctx, events); err != nil {
+		return err
+	}
+	for _, fr := range batch {
+		fr.session.taken.Store(fr.seq)
+	}
+	var wg sync.WaitGroup
+	for _, c := range calls {
+		wg.Go(func() { f.acknowledge(ctx, c) })
+	}
+	wg.Wait()
+	return nil
+}
+
+// give offers events to the sink until they are durable.
+func (f *feed) give(ctx context.Context, events []core.Inbound) error {
+	var pause backoff
+	for len(events) > 0 {
+		err := f.sink(ctx, events)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		f.log.Warn("a batch could not be stored and is offered again", "events", len(events), "err", err)
+		if err := sleep(ctx, pause.next()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// found is what came of a frame.
+type found struct {
+	events []core.Inbound
+	call   *interaction // to acknowledge when the events are durable; nil: none
+}
+
+// event decodes a frame. Its error is ctx's: what cannot be decoded is an
+// event, too.
+func (f *feed) event(ctx context.Context, fr frame) (found, error) {
+	switch fr.kind {
+	case "READY":
+		return f.begun(ctx, fr)
+	case "GUILD_CREATE":
+		return f.guild(ctx, fr)
+	case "CHANNEL_CREATE", "CHANNEL_UPDATE", "THREAD_CREATE", "THREAD_UPDATE":
+		var c wireChannel
+		if json.Unmarshal(fr.data, &c) == nil && c.ID != "" {
+			f.known.learn(c.channel())
+		}
+	case "CHANNEL_DELETE", "THREAD_DELETE":
+		var c wireChannel
+		if json.Unmarshal(fr.data, &c) == nil {
+			f.known.forget(c.ID)
+			delete(f.last, c.ID)
+		}
+	case "THREAD_LIST_SYNC":
+		var sync struct {
+			Guild   string                 `json:"guild_id"`
+			Threads lenient[[]wireChannel] `json:"threads"`
+		}
+		_ = json.Unmarshal(fr.data, &sync) // what can be read of it
+		for _, c := range sync.Threads.v {
+			c.Guild = sync.Guild
+			f.known.learn(c.channel())
+		}
+	case "GUILD_ROLE_CREATE", "GUILD_ROLE_UPDATE":
+		var r struct {
+			Role wireRole `json:"role"`
+		}
+		if json.Unmarshal(fr.data, &r) == nil {
+			f.known.setRole(r.Role.ID, r.Role.role(f.me))
+		}
+	case "MESSAGE_CREATE", "MESSAGE_UPDATE":
+		return f.message(ctx, fr)
+	case "MESSAGE_DELETE", "MESSAGE_DELETE_BULK":
+		return f.deletion(ctx, fr)
+	case "MESSAGE_REACTION_ADD", "MESSAGE_REACTION_REMOVE":
+		return f.reaction(ctx, fr)
+	case "INTERACTION_CREATE":
+		return f.interaction(ctx, fr)
+	}
+	return found{}, nil
+}
+
+// channel is what we know of a channel. One without a server is a direct
+// conversation; any other that is new to us is asked for.
+func (f *feed) channel(ctx context.Context, id, guild string) (channel, error) {
+	if c, ok := f.known.find(id); ok {
+		return c, nil
+	}
+	if guild == "" {
+		c := channel{id: id, kind: kindDirect}
+		f.known.learn(c)
+		return c, nil
+	}
+	var w wireChannel
+	err := retry(ctx, func() error { return f.api.call(ctx, "GET", "channels/"+id, nil, &w) })
+	switch {
+	case ctx.Err() != nil:
+		return channel{}, ctx.Err()
+	case err != nil || w.ID != id:
+		// It cannot be seen; what is answered there will be refused.
+		return channel{id: id, guild: guild}, nil
+	}
+	w.Guild = guild
+	c := w.channel()
+	f.known.learn(c)
+	return c, nil
+}
+
+// place is the address of a message: a thread, or the one that it would open.
+func (f *feed) place(c channel, message string) core.Place {
+	p := core.Place{Adapter: f.name, Channel: c.id}
+	switch {
+	case c.thread() && c.parent != "":
+		p.Channel, p.Topic = c.parent, c.id
+	case opensThreads(c.kind):
+		p.Topic = message
+	}
+	return p
+}
+
+// saw notes the newest message of a channel.
+func (f *feed) saw(channel, message string) {
+	if compareIDs(message, f.last[channel]) > 0 {
+		f.last[channel] = message
+	}
+	if compareIDs(message, f.newest) > 0 {
+		f.newest = message
+	}
+}
+
+// deletion is what a message's end, or that of several, says.
+func (f *feed) deletion(ctx context.Context, fr frame) (found, error) {
+	var d struct {
+		ID      string   `json:"id"`
+		IDs     []string `json:"ids"`
+		Channel string   `json:"channel_id"`
+		Guild   string   `json:"guild_id"`
+	}
+	if err := json.Unmarshal(fr.data, &d); err != nil || !isID(d.Channel) {
+		return f.unreadable(fr), nil
+	}
+	c, err := f.channel(ctx, d.Channel, d.Guild)
+	if err != nil {
+		return found{}, err
+	}
+	var out found
+	for _, id := range append(d.IDs, d.ID) {
+		if id == "" {
+			continue
+		}
+		out.events = append(out.events, core.Inbound{
+			Key: "d/" + d.Channel + "/" + clean(id), Kind: core.InDelete,
+			Place: f.place(c, clean(id)), Direct: c.direct(), MessageID: clean(id), Time: whenever(id),
+		})
+	}
+	return out, nil
+}
+
+// reaction is a mark that somebody puts on a message, or takes away. It has no
+// id; its number in the session stands for it.
+func (f *feed) reaction(ctx context.Context, fr frame) (found, error) {
+	var r struct {
+		User    string `json:"user_id"`
+		Channel string `json:"channel_id"`
+		Message string `json:"message_id"`
+		Guild   string `json:"guild_id"`
+		Emoji   struct {
+			ID   string `json:"id"`
+			Name string `json:"name"`
+		} `json:"emoji"`
+		Member lenient[member] `json:"member"`
+	}
+	if err := json.Unmarshal(fr.data, &r); err != nil || !isID(r.Channel) {
+		return f.unreadable(fr), nil
+	}
+	if r.User == f.me.user {
+		return found{}, nil
+	}
+	c, err := f.channel(ctx, r.Channel, r.Guild)
+	if err != nil {
+		return found{}, err
+	}
+	emoji := r.Emoji.Name
+	if r.Emoji.ID != "" {
+		emoji = ":" + emoji + ":"
+	}
+	u := r.Member.v.User.v
+	u.ID = r.User
+	return found{events: []core.Inbound{{
+		Key: fr.key(), Kind: core.InReaction,
+		Place: f.place(c, clean(r.Message)), Direct: c.direct(), MessageID: clean(r.Message),
+		From: f.person(u, r.Member.v.Nick), Emoji: clean(emoji), Removed: fr.kind == "MESSAGE_REACTION_REMOVE",
+		Time: whenever(r.Message),
+	}}}, nil
+}
+
+// whenever is the time of what tells none but an id.
+func whenever(id string) time.Time {
+	if t := born(id); !t.IsZero() {
+		return t
+	}
+	return time.UnixMilli(epoch).UTC()
+}
