@@ -12,50 +12,39 @@ import (
 	"bellhop/adapters/telegram"
 	"bellhop/core"
 	"bellhop/store"
-	"bellhop/store/boltkv"
 )
 
 // verdict counts what the people got.
 type verdict struct {
-	messages, answered, noticed, commands   int
+	messages, answered, noticed, restless   int
+	commands                                int
 	lost, doubled, strays, disorder, astray int
 }
 
 // judge compares what is shown in every place with what was asked there, and
 // with what the ledger says about it.
 func (c *chaos) judge() {
-	engine, err := boltkv.Open(c.store, boltkv.Options{Who: "the test"})
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	s, err := store.Open(c.t.Context(), engine, store.Options{})
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	defer s.Close()
-	books, err := s.Audit(c.t.Context())
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	wrong, err := s.Check(c.t.Context())
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	for _, w := range wrong {
-		c.t.Errorf("the ledger contradicts itself: %s", w)
-	}
-	if len(books.Queue)+len(books.Open)+len(books.Rows)+books.Damaged > 0 {
-		c.t.Errorf("open work is left: %d items queued, %d open runs, %d undelivered rows, %d damaged rows",
-			len(books.Queue), len(books.Open), len(books.Rows), books.Damaged)
-	}
 	var v verdict
-	for _, p := range c.places {
-		j := jury{chaos: c, place: p, store: s, books: &books, verdict: &v}
-		j.try()
-	}
+	withStore(c.t, c.store, func(s *store.Store, books store.Books) {
+		wrong, err := s.Check(c.t.Context())
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		for _, w := range wrong {
+			c.t.Errorf("the ledger contradicts itself: %s", w)
+		}
+		if len(books.Queue)+len(books.Open)+len(books.Rows)+books.Damaged > 0 {
+			c.t.Errorf("open work is left: %d items queued, %d open runs, %d undelivered rows, %d damaged rows",
+				len(books.Queue), len(books.Open), len(books.Rows), books.Damaged)
+		}
+		for _, p := range c.places {
+			j := jury{chaos: c, place: p, store: s, books: &books, verdict: &v}
+			j.try()
+		}
+	})
 	c.examineLogs()
-	c.t.Logf("seed %d: %d kills (%d at a chosen moment), %d orderly stops, %.1f s of mayhem; %d messages, %d answered, %d ended with a notice, %d commands",
-		c.seed, c.killed, c.sprung, c.stops, c.mayhem.Seconds(), v.messages, v.answered, v.noticed, v.commands)
+	c.t.Logf("seed %d: %d kills (%d at a chosen moment), %d orderly stops, %.1f s of mayhem; %d messages, %d answered, %d ended with a notice, %d among stops and retries, %d commands",
+		c.seed, c.killed, c.sprung, c.stops, c.mayhem.Seconds(), v.messages, v.answered, v.noticed, v.restless, v.commands)
 	c.t.Logf("lost %d, doubled %d, strays %d, out of order %d, in the wrong place %d", v.lost, v.doubled, v.strays, v.disorder, v.astray)
 }
 
@@ -104,6 +93,10 @@ type sheet struct {
 
 func (j *jury) try() {
 	shown := j.read()
+	if j.place.restless {
+		j.restless()
+		return
+	}
 	failed := j.failed()
 	j.questions(shown, failed)
 	for n, got := range shown.lectures {
@@ -134,7 +127,8 @@ func (j *jury) read() sheet {
 		if !s.Own {
 			continue
 		}
-		if !sh.take(j, s) || ids[s.ID] != 1 {
+		known := sh.take(j, s) || j.place.restless && s.Text != "…"
+		if !known || ids[s.ID] != 1 {
 			j.blame(&j.verdict.strays, "the ledger shows this message %d times:\n%s", ids[s.ID], j.around(s.ID))
 		}
 	}
@@ -153,7 +147,7 @@ func (sh *sheet) take(j *jury, s adaptertest.Shown) (known bool) {
 			sh.commands[name]++
 		}
 	}
-	for _, line := range strings.Split(s.Text, "\n") {
+	for line := range strings.SplitSeq(s.Text, "\n") {
 		long, part := strings.HasSuffix(line, "at length."), partText.MatchString(line)
 		if !part && !answerText.MatchString(line) {
 			continue
@@ -173,6 +167,44 @@ func (sh *sheet) take(j *jury, s adaptertest.Shown) (known bool) {
 		}
 	}
 	return known
+}
+
+// restless checks that every message and every command has an outcome, which
+// read has found to be shown once.
+func (j *jury) restless() {
+	threads := j.threads()
+	outcomes := map[core.ID]core.Post{}
+	replies := 0
+	for _, p := range j.books.Posts {
+		outcomes[p.ID] = p
+		if p.Kind == core.CommandPost && p.Place.String() == j.place.id {
+			replies++
+		}
+	}
+	items := map[core.ID]int{}
+	for _, it := range j.books.Items {
+		if it.Message == "" || !slices.Contains(threads, it.Thread) {
+			continue
+		}
+		items[it.Message]++
+		if post := outcomes[it.Outcome]; !it.State.Terminal() || post.Place.String() != j.place.id {
+			j.blame(&j.verdict.lost, "item %s is %s with outcome %q at %s", it.ID, it.State, it.Outcome, post.Place)
+		}
+	}
+	for _, q := range j.place.asked {
+		j.verdict.messages++
+		j.verdict.restless++
+		if items[j.message(q.message)] == 0 {
+			j.blame(&j.verdict.lost, "q%d woke nobody\n%s", q.number, j.life(q.message))
+		}
+	}
+	for _, n := range j.place.commands {
+		j.verdict.commands += n
+		replies -= n
+	}
+	if replies != 0 {
+		j.blame(&j.verdict.doubled, "there are %d replies too many to %v", replies, j.place.commands)
+	}
 }
 
 // questions checks that each has its one outcome.

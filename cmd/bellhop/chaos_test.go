@@ -170,7 +170,7 @@ func (c *chaos) life() {
 	case roll < 15: // at start-up
 		died = c.ends(p, upTo(c.dice, c.boot))
 	case roll < 30: // whenever
-		died = c.ready(p) || c.ends(p, upTo(c.dice, 1500*time.Millisecond))
+		died = c.ready(p) || c.ends(p, upTo(c.dice, 1200*time.Millisecond))
 	case roll < 80: // when it does something
 		t := &trap{moment: moments[c.dice.IntN(len(moments))], left: c.dice.IntN(8), victim: p, sprung: make(chan struct{})}
 		if c.dice.IntN(2) == 0 {
@@ -182,7 +182,7 @@ func (c *chaos) life() {
 		case <-t.sprung:
 			c.sprung++
 		case <-p.gone:
-		case <-time.After(2 * time.Second):
+		case <-time.After(1500 * time.Millisecond):
 		}
 		c.set(nil)
 		select {
@@ -191,7 +191,7 @@ func (c *chaos) life() {
 		default:
 		}
 	default: // an order to stop, which may come too late
-		died = c.ready(p) || c.ends(p, upTo(c.dice, 1500*time.Millisecond))
+		died = c.ready(p) || c.ends(p, upTo(c.dice, 1200*time.Millisecond))
 		if c.dice.IntN(3) == 0 {
 			p.signal(syscall.SIGTERM)
 			c.ends(p, upTo(c.dice, 500*time.Millisecond))

@@ -23,6 +23,10 @@ type place struct {
 	chat   *adaptertest.TelegramChat
 	shared bool // the bot must be mentioned
 	people []*adaptertest.TelegramUser
+	// restless: its people also stop, retry, correct themselves and start
+	// afresh, so that there is no telling what they get; only that it is one
+	// whole outcome each.
+	restless bool
 
 	asked    []asked // only the place's own goroutine appends
 	commands map[string]int
@@ -34,7 +38,7 @@ type asked struct {
 	message int // platform id
 }
 
-// populate makes the places: a private chat, a supergroup and a topic, each
+// populate makes the places: a private chat, two supergroups and a topic, each
 // with message ids of its own. In a crowd there are others whose ids come from
 // the same counters, so that what a crash leaves behind is harder to find.
 func (c *chaos) populate(crowd bool) {
@@ -51,6 +55,8 @@ func (c *chaos) populate(crowd bool) {
 	private(1001)
 	add("the supergroup", c.tg.Supergroup("Supergroup"), true, user(2001), user(2003))
 	add("the first topic", forum.Topic(user(2001), "One"), true, user(2001), user(2004))
+	add("the restless supergroup", c.tg.Supergroup("Restless"), true, user(2005), user(2006))
+	c.places[len(c.places)-1].restless = true
 	if crowd {
 		private(1002)
 		private(1003)
@@ -61,16 +67,16 @@ func (c *chaos) populate(crowd bool) {
 
 // live is what happens in the place until ctx ends.
 func (p *place) live(ctx context.Context, r *rand.Rand, c *chaos) {
-	for rest(ctx, upTo(r, 1800*time.Millisecond)) {
+	for rest(ctx, upTo(r, 1200*time.Millisecond)) {
 		who := p.people[r.IntN(len(p.people))]
 		switch roll := r.IntN(100); {
 		case roll < 10:
-			name := []string{"help", "status", "start"}[r.IntN(3)]
-			p.commands[name]++
-			if p.shared {
-				name += "@" + c.tg.Me().Username
-			}
-			p.chat.Command(who, name, "")
+			p.command(who, c, []string{"help", "status", "start"}[r.IntN(3)])
+		case roll < 30 && p.restless:
+			p.command(who, c, []string{"stop", "retry", "new"}[r.IntN(3)])
+		case roll < 40 && p.restless && len(p.asked) > 0:
+			_, text := c.question(p)
+			p.chat.Edit(p.asked[r.IntN(len(p.asked))].message, text)
 		case roll < 25: // too fast to be answered one by one
 			for range 2 + r.IntN(3) {
 				p.ask(who, c)
@@ -83,16 +89,30 @@ func (p *place) live(ctx context.Context, r *rand.Rand, c *chaos) {
 	}
 }
 
-// ask writes a new question.
-func (p *place) ask(who *adaptertest.TelegramUser, c *chaos) {
+// command gives the bot a command.
+func (p *place) command(who *adaptertest.TelegramUser, c *chaos, name string) {
+	p.commands[name]++
+	if p.shared {
+		name += "@" + c.tg.Me().Username
+	}
+	p.chat.Command(who, name, "")
+}
+
+// question is the text of a new one.
+func (c *chaos) question(p *place) (n int, text string) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.numbers++
-	n := c.numbers
-	c.mu.Unlock()
-	text := fmt.Sprintf("Please tell me q%d", n)
+	text = fmt.Sprintf("Please tell me q%d", c.numbers)
 	if p.shared {
 		text = "@" + c.tg.Me().Username + " " + text
 	}
+	return c.numbers, text
+}
+
+// ask writes a new question.
+func (p *place) ask(who *adaptertest.TelegramUser, c *chaos) {
+	n, text := c.question(p)
 	p.asked = append(p.asked, asked{n, p.chat.Say(who, text)})
 }
 

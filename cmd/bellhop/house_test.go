@@ -105,23 +105,32 @@ func own(c *adaptertest.TelegramChat) (list []adaptertest.Shown) {
 	return list
 }
 
-// books reads the store, which no process may hold.
-func (h *house) books() store.Books {
+// books reads the house's store, which no process may hold.
+func (h *house) books() (b store.Books) {
 	h.t.Helper()
-	engine, err := boltkv.Open(filepath.Join(h.dir, "data"), boltkv.Options{Who: "the test"})
+	withStore(h.t, filepath.Join(h.dir, "data"), func(_ *store.Store, books store.Books) { b = books })
+	return b
+}
+
+// withStore reads a store that no process may hold, and closes it after use.
+func withStore(t *testing.T, path string, use func(*store.Store, store.Books)) {
+	t.Helper()
+	engine, err := boltkv.Open(path, boltkv.Options{Who: "the test"})
 	if err != nil {
-		h.t.Fatal(err)
+		t.Fatal(err)
 	}
-	s, err := store.Open(h.t.Context(), engine, store.Options{})
+	s, err := store.Open(t.Context(), engine, store.Options{})
 	if err != nil {
-		h.t.Fatal(err)
+		t.Fatal(err)
 	}
-	defer s.Close()
-	books, err := s.Audit(h.t.Context())
+	books, err := s.Audit(t.Context())
 	if err != nil {
-		h.t.Fatal(err)
+		t.Fatal(err)
 	}
-	return books
+	use(s, books)
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // idOf is the ledger's id of a person's message.

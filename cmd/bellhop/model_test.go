@@ -86,13 +86,13 @@ func (a act) serve(w http.ResponseWriter, r *http.Request) {
 	if a.status != 0 {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(a.status)
-		fmt.Fprintf(w, `{"error":{"message":%q,"code":%d}}`, a.says, a.status)
+		_, _ = fmt.Fprintf(w, `{"error":{"message":%q,"code":%d}}`, a.says, a.status)
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	send := func(data string) {
-		fmt.Fprintf(w, "data: %s\n\n", data)
-		_ = http.NewResponseController(w).Flush() // the caller may be gone
+		_, _ = fmt.Fprintf(w, "data: %s\n\n", data) // the caller may be gone
+		_ = http.NewResponseController(w).Flush()
 	}
 	event := func(delta map[string]any, finish any) {
 		b, err := json.Marshal(map[string]any{"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}})
