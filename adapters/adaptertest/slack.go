@@ -44,6 +44,7 @@ type Slack struct {
 	users    map[string]*SlackUser
 	rooms    map[string]*slackRoom
 	files    map[string]*slackFile
+	pages    map[string]string // Markdown that was rendered
 	sessions map[string]string // status by channel and thread
 	statuses map[string]string // of assistant.threads.setStatus
 	whispers []SlackWhisper
@@ -82,6 +83,7 @@ func NewSlack(o SlackOptions) *Slack {
 		users:    map[string]*SlackUser{},
 		rooms:    map[string]*slackRoom{},
 		files:    map[string]*slackFile{},
+		pages:    map[string]string{},
 		sessions: map[string]string{},
 		statuses: map[string]string{},
 		triggers: map[string]time.Time{},

@@ -97,6 +97,17 @@ func (r *slackRoom) json(s *Slack) map[string]any {
 	return j
 }
 
+// shortName is its name in payloads that are not of events.
+func (r *slackRoom) shortName() string {
+	switch r.kind {
+	case "im":
+		return "directmessage"
+	case "group":
+		return "privategroup"
+	}
+	return r.name
+}
+
 // shared reports whether people of another workspace are in it.
 func (r *slackRoom) shared(s *Slack) bool {
 	for id := range r.members {

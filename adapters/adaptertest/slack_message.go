@@ -2,6 +2,7 @@ package adaptertest
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -87,7 +88,7 @@ func (m *slackMessage) json(s *Slack, withMetadata bool) map[string]any {
 		j["metadata"] = m.metadata
 	}
 	if !m.edited.IsZero() {
-		j["edited"] = map[string]any{"user": m.from.ID, "ts": m.ts[:11] + "000000"}
+		j["edited"] = map[string]any{"user": m.from.ID, "ts": fmt.Sprintf("%010d.000000", m.edited.Unix())}
 	}
 	if m.stream != nil && m.stream.alive() {
 		j["streaming_state"] = "in_progress"

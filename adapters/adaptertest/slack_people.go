@@ -236,7 +236,7 @@ func (s *Slack) interact(r *slackRoom, u *SlackUser, payload map[string]any) {
 	maps.Copy(payload, map[string]any{"token": "verification", "trigger_id": s.trigger(), "api_app_id": slackApp,
 		"team":         map[string]any{"id": slackTeam, "domain": "hotel"},
 		"user":         map[string]any{"id": u.ID, "username": strings.ToLower(u.Name), "name": strings.ToLower(u.Name), "team_id": u.Team},
-		"channel":      map[string]any{"id": r.id, "name": r.name},
+		"channel":      map[string]any{"id": r.id, "name": r.shortName()},
 		"response_url": "https://hooks.slack.com/actions/" + slackTeam + "/1/x", "enterprise": nil, "is_enterprise_install": false})
 	s.push(&slackEvent{kind: "interactive", payload: encode(payload), once: true})
 }
@@ -272,7 +272,7 @@ func (c *SlackChat) Slash(u *SlackUser, command, text string) {
 		panic("adaptertest: a slash command in a thread")
 	}
 	c.s.push(&slackEvent{kind: "slash_commands", once: true, payload: encode(map[string]any{"token": "verification",
-		"team_id": slackTeam, "team_domain": "hotel", "channel_id": c.r.id, "channel_name": c.r.name, "user_id": u.ID,
+		"team_id": slackTeam, "team_domain": "hotel", "channel_id": c.r.id, "channel_name": c.r.shortName(), "user_id": u.ID,
 		"user_name": strings.ToLower(u.Name), "command": command, "text": typed(text), "api_app_id": slackApp,
 		"is_enterprise_install": "false", "response_url": "https://hooks.slack.com/commands/" + slackTeam + "/1/x", "trigger_id": c.s.trigger()})})
 }

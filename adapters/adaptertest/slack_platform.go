@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 
 	"bellhop/core"
@@ -32,8 +33,8 @@ func SlackHarness(newAdapter func(SlackAccess) core.Adapter) Harness {
 // SlackPlatform is the fake Slack as the suite sees it. A Group is a direct
 // conversation of several people; a Topic is a thread in a channel, and a
 // DirectTopic one in a person's conversation with us, each with a root from
-// before we were there. Commands are written with an exclamation mark, since
-// Slack keeps what begins with a slash to itself.
+// before we were there. A command is written after our name where several
+// people are, since Slack takes what begins with a slash for its own.
 type SlackPlatform struct {
 	Lacking
 	slack   *Slack
@@ -143,11 +144,8 @@ func (p *SlackPlatform) Say(r Room, s Saying) (string, error) {
 		post.Mention = append(post.Mention, p.user(a))
 	}
 	if s.Command != "" {
-		post.Text = "!" + s.Command
-		if s.Text != "" {
-			post.Text += " " + s.Text
-		}
-		if s.To.ID != "" {
+		post.Text = strings.TrimSpace("/" + s.Command + " " + s.Text)
+		if s.To.ID != "" || c.r.kind != "im" {
 			post.Mention = append(post.Mention, p.slack.Me())
 		}
 	}

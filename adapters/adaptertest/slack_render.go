@@ -235,6 +235,18 @@ var (
 // markdown is what the service makes of CommonMark with tables. It knows no
 // HTML: tags are text.
 func (v *sight) markdown(source string) string {
+	page, ok := v.s.pages[source]
+	if !ok {
+		page = slackPage(source)
+		v.s.pages[source] = page
+	}
+	return placeholder.ReplaceAllStringFunc(page, func(p string) string {
+		return v.mention(strings.Trim(p, tokenBegin+tokenEnd))
+	})
+}
+
+// slackPage is the text of Markdown, with its mentions between placeholders.
+func slackPage(source string) string {
 	source = slackMention.ReplaceAllString(source, tokenBegin+"$1"+tokenEnd)
 	var b bytes.Buffer
 	if err := slackMarkdown.Convert([]byte(source), &b); err != nil {
@@ -243,10 +255,7 @@ func (v *sight) markdown(source string) string {
 	page := htmlCode.ReplaceAllStringFunc(b.String(), func(code string) string {
 		return placeholder.ReplaceAllString(code, "&lt;$1&gt;") // no mention in code
 	})
-	page = htmlTag.ReplaceAllString(htmlImage.ReplaceAllString(page, "$1"), "")
-	page = placeholder.ReplaceAllStringFunc(html.UnescapeString(page), func(p string) string {
-		return v.mention(strings.Trim(p, tokenBegin+tokenEnd))
-	})
+	page = html.UnescapeString(htmlTag.ReplaceAllString(htmlImage.ReplaceAllString(page, "$1"), ""))
 	return strings.Trim(htmlLines.ReplaceAllString(page, "\n\n"), "\n")
 }
 

@@ -79,7 +79,10 @@ func (s *Slack) startStream(p params) (map[string]any, *slackError) {
 		}
 	}
 	m := &slackMessage{from: s.me, stream: &slackStream{started: time.Now()}}
-	if m.thread, e = r.root(p["thread_ts"]); e != nil {
+	if m.thread, e = r.root(p["thread_ts"]); e == nil && m.thread == "" {
+		e = no("thread_not_found")
+	}
+	if e != nil {
 		return nil, e
 	}
 	if e := m.grow(p, false); e != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -209,6 +210,18 @@ func of(events []core.Inbound, kind core.InboundKind, id string) (found []core.I
 	return found
 }
 
+// distinct leaves out the events whose keys have come before.
+func distinct(events []core.Inbound) (list []core.Inbound) {
+	seen := map[string]bool{}
+	for _, e := range events {
+		if !seen[e.Key] {
+			list = append(list, e)
+		}
+		seen[e.Key] = true
+	}
+	return list
+}
+
 // list is events as a person reads them.
 func list(events []core.Inbound) string {
 	var b strings.Builder
@@ -225,6 +238,23 @@ func (s *session) room(kind RoomKind) (Room, Account) {
 	r, err := s.p.Room(kind, ann)
 	s.can(err)
 	return r, ann
+}
+
+// rooms makes a room of each of the kinds that the platform has, with a person
+// in it.
+func (s *session) rooms(kinds ...RoomKind) iter.Seq2[Room, Account] {
+	return func(yield func(Room, Account) bool) {
+		for _, kind := range kinds {
+			ann := s.p.Person("Ann")
+			r, err := s.p.Room(kind, ann)
+			if errors.Is(err, ErrUnsupported) {
+				continue
+			}
+			if s.can(err); !yield(r, ann) {
+				return
+			}
+		}
+	}
 }
 
 // say writes a message and returns its id.
@@ -259,9 +289,10 @@ func (s *session) event(kind core.InboundKind, id string) core.Inbound {
 	return e
 }
 
-// open posts a status line as an answer to what was heard.
+// open is a status line as an answer to what was heard. Its key is that of a
+// post's first piece.
 func (s *session) open(to core.Inbound, key, text string) core.Outbound {
-	return core.Outbound{Key: key, Kind: core.OutOpen, Place: to.Place, Text: text, Answers: []string{to.MessageID}, After: to.MessageID}
+	return core.Outbound{Key: key + "/0", Kind: core.OutOpen, Place: to.Place, Text: text, Answers: []string{to.MessageID}, After: to.MessageID}
 }
 
 // show posts a piece as the outbox does: where a send cannot be made
@@ -291,6 +322,27 @@ func (s *session) try(ctx context.Context, to core.Inbound, key, text string) (c
 		s.t.Errorf("an edit of %s has the receipt of %s", o.Edit, r.ID)
 	}
 	return r, err
+}
+
+// firsts are the kinds of a piece that may be the first to be sent.
+func (s *session) firsts() []core.OutKind {
+	if s.f.Once == core.OnceEdit {
+		return []core.OutKind{core.OutOpen}
+	}
+	return []core.OutKind{core.OutOpen, core.OutFinal}
+}
+
+// finish makes an opened piece its final text, where that is another step: a
+// status line may be shown in another form than as its text.
+func (s *session) finish(o core.Outbound, opened core.Receipt) {
+	s.t.Helper()
+	if o.Kind != core.OutOpen || !s.f.Edits {
+		return
+	}
+	o.Kind, o.Edit = core.OutFinal, opened.ID
+	if r, err := s.a.Send(s.t.Context(), o); err != nil || r.ID != opened.ID {
+		s.t.Errorf("the final of %s: %s, %v", opened.ID, r.ID, err)
+	}
 }
 
 // own lists what we show in a room, once all that is under way has arrived.

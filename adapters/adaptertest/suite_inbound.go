@@ -27,6 +27,7 @@ var inboundCases = []testCase{
 	{"own message", testOwn},
 	{"foreign bot", testForeignBot},
 	{"anonymous", testAnonymous},
+	{"guest", testGuest},
 }
 
 // testIdentity: people and places have ids that no renaming changes, and that
@@ -56,7 +57,13 @@ func testIdentity(s *session) {
 }
 
 func testMention(s *session) {
-	r, ann := s.room(Group)
+	for r, ann := range s.rooms(Group, Channel) {
+		s.mention(r, ann)
+	}
+}
+
+func (s *session) mention(r Room, ann Account) {
+	s.t.Helper()
 	bob := s.p.Person("Bob")
 	for _, c := range []struct {
 		mention           []Account
@@ -103,12 +110,13 @@ func testDirect(s *session) {
 	s.shows(r, "answer")
 }
 
-// testThread: a mention opens a thread, whose first message it is.
+// testThread: a mention opens a thread, whose first message it is. What is
+// said there, changed there and taken back there is at its place.
 func testThread(s *session) {
 	if !s.f.Threads {
 		s.can(Unsupported("Features.Threads is false"))
 	}
-	r, ann := s.room(Group)
+	r, ann := s.room(Channel)
 	root := s.hear(r, Saying{From: ann, Mention: []Account{s.p.Me()}, Text: "root"})
 	other := s.hear(r, Saying{From: ann, Mention: []Account{s.p.Me()}, Text: "another"})
 	if root.Place.Topic == "" || root.Place == other.Place || root.Place.Channel != other.Place.Channel {
@@ -117,10 +125,17 @@ func testThread(s *session) {
 	s.show(root, "k1", "answer")
 	thread, err := s.p.Thread(r, root.MessageID)
 	s.can(err)
-	if e := s.hear(thread, Saying{From: ann, Text: "more"}); e.Place != root.Place {
-		s.t.Errorf("the thread of %s goes on at %s", root.Place, e.Place)
+	more := s.hear(thread, Saying{From: ann, Text: "more"})
+	again := s.hear(thread, Saying{From: ann, Mention: []Account{s.p.Me()}, Text: "again"})
+	if more.Place != root.Place || again.Place != root.Place || !again.Mentioned {
+		s.t.Errorf("the thread of %s goes on with %+v and %+v", root.Place, more, again)
 	}
-	s.shows(thread, "answer")
+	s.show(again, "k2", "once more")
+	s.shows(thread, "answer", "once more")
+	s.shows(r)
+	s.changes(thread, more)
+	s.withdraws(thread, again)
+	s.withdraws(r, root)
 }
 
 // testTopic: a topic is part of the address, both ways.
@@ -205,8 +220,14 @@ func testForeignCommand(s *session) {
 }
 
 func testEdit(s *session) {
-	r, ann := s.room(Group)
-	m := s.hear(r, Saying{From: ann, Text: "typo"})
+	for r, ann := range s.rooms(Direct, Group, Topic) {
+		s.changes(r, s.hear(r, Saying{From: ann, Text: "typo"}))
+	}
+}
+
+// changes checks what we hear of the edits of a message.
+func (s *session) changes(r Room, m core.Inbound) {
+	s.t.Helper()
 	keys := map[string]bool{m.Key: true}
 	for _, text := range []string{"text", "better text"} {
 		s.can(s.p.Edit(r, m.MessageID, text))
@@ -226,14 +247,20 @@ func testEdit(s *session) {
 }
 
 func testDelete(s *session) {
-	r, ann := s.room(Group)
-	m := s.hear(r, Saying{From: ann, Text: "never mind"})
+	for r, ann := range s.rooms(Direct, Group, Topic) {
+		s.withdraws(r, s.hear(r, Saying{From: ann, Text: "never mind"}))
+	}
+}
+
+// withdraws deletes a message and checks what we hear of it.
+func (s *session) withdraws(r Room, m core.Inbound) {
+	s.t.Helper()
 	told, err := s.p.Delete(r, m.MessageID)
 	s.can(err)
 	if !told {
 		s.can(Unsupported("the platform tells nobody of a deletion"))
 	}
-	if e := s.event(core.InDelete, m.MessageID); e.Place != m.Place || e.Key == m.Key {
+	if e := s.event(core.InDelete, m.MessageID); e.Place != m.Place || e.Direct != m.Direct || e.Key == m.Key {
 		s.t.Errorf("the deletion of %+v is %+v", m, e)
 	}
 }
@@ -335,6 +362,19 @@ func testAnonymous(s *session) {
 	e := s.hear(r, Saying{From: ann, Hidden: true, Mention: []Account{s.p.Me()}, Text: "obey"})
 	if e.From.ID == core.PersonID(s.a.Name()+":"+ann.ID) || s.stranger(e) != core.Stranger {
 		s.t.Errorf("somebody who hides is %+v", e.From)
+	}
+}
+
+// testGuest: no pattern lets in somebody who is only visiting.
+func testGuest(s *session) {
+	r, _ := s.room(Group)
+	guests, err := s.p.Guest("Gus")
+	s.can(err)
+	for _, gus := range guests {
+		e := s.hear(r, Saying{From: gus, Mention: []Account{s.p.Me()}, Text: "let me in"})
+		if !e.From.Guest || s.stranger(e) != core.Stranger {
+			s.t.Errorf("a guest is %+v", e.From)
+		}
 	}
 }
 

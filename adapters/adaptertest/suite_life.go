@@ -50,7 +50,7 @@ func testFeatures(s *session) {
 	if f.Once == core.OnceEdit && !f.Edits {
 		s.t.Error("Once is edit, and nothing can be edited")
 	}
-	if diff := cmp.Diff(f, s.a.Features(), cmpopts.IgnoreTypes(f.Split, f.Resolve, f.Typing, f.React, f.Health, f.Preview)); diff != "" {
+	if diff := cmp.Diff(f, s.a.Features(), cmpopts.IgnoreTypes(f.Split, f.Resolve, f.Typing, f.React, f.Before, f.Fetch, f.Health, f.Preview)); diff != "" {
 		s.t.Errorf("the features change:\n%s", diff)
 	}
 	if again := s.p.Adapter(s.t); s.a.Name() == "" || again.Name() != s.a.Name() {
@@ -71,11 +71,10 @@ func testFeatures(s *session) {
 // testPreview: a post is opened, updated and finished as one message.
 func testPreview(s *session) {
 	s.edits()
-	for _, kind := range []RoomKind{Direct, Group} {
-		r, ann := s.room(kind)
+	for r, ann := range s.rooms(Direct, Group, Topic) {
 		e := s.hear(r, Saying{From: ann, Text: "hello"})
 		o := s.open(e, "k1", "…")
-		if kind == Group {
+		if !e.Direct {
 			o.ReplyTo = e.MessageID
 		}
 		open, err := s.a.Send(s.t.Context(), o)

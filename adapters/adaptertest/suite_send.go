@@ -19,13 +19,13 @@ var sendCases = []testCase{
 	{"refused", testRefused},
 	{"moved", testMoved},
 	{"reply target gone", testReplyGone},
+	{"thread gone", testThreadGone},
 	{"cancel during send", testCancelSend},
 	{"concurrent sends", testConcurrent},
 }
 
 func testSend(s *session) {
-	for _, kind := range []RoomKind{Direct, Group} {
-		r, ann := s.room(kind)
+	for r, ann := range s.rooms(Direct, Group, Topic) {
 		e := s.hear(r, Saying{From: ann, Text: "count"})
 		var want, ids []string
 		for i := range 5 {
@@ -156,18 +156,46 @@ func testMoved(s *session) {
 }
 
 func testReplyGone(s *session) {
-	for _, kind := range []RoomKind{Direct, Group} {
-		r, ann := s.room(kind)
+	for r, ann := range s.rooms(Direct, Group) {
 		e := s.hear(r, Saying{From: ann, Text: "hello"})
 		_, err := s.p.Delete(r, e.MessageID)
 		s.can(err)
 		o := s.open(e, "k1", "answer")
 		o.ReplyTo = e.MessageID
 		if _, err := s.a.Send(s.t.Context(), o); err != nil {
-			s.t.Errorf("a reply to what is gone from a %s room: %v", kind, err)
+			s.t.Errorf("a reply to what is gone from %s: %v", r, err)
 		}
 		s.shows(r, "answer")
 	}
+}
+
+// testThreadGone: what was said in a thread is answered there, though its root
+// is deleted. A thread of which nothing is left is no reason to say it to the
+// whole channel.
+func testThreadGone(s *session) {
+	if !s.f.Threads {
+		s.can(Unsupported("Features.Threads is false"))
+	}
+	r, ann := s.room(Channel)
+	root := s.hear(r, Saying{From: ann, Mention: []Account{s.p.Me()}, Text: "root"})
+	thread, err := s.p.Thread(r, root.MessageID)
+	s.can(err)
+	e := s.hear(thread, Saying{From: ann, Text: "more"})
+	_, err = s.p.Delete(r, root.MessageID)
+	s.can(err)
+	s.show(e, "k1", "answer")
+	s.shows(thread, "answer")
+
+	lone := s.hear(r, Saying{From: ann, Mention: []Account{s.p.Me()}, Text: "lone"})
+	_, err = s.p.Delete(r, lone.MessageID)
+	s.can(err)
+	o := s.open(lone, "k2", "answer")
+	for _, o.Kind = range s.firsts() {
+		if _, err := s.a.Send(s.t.Context(), o); err != nil {
+			s.wants(err, "refused")
+		}
+	}
+	s.shows(r)
 }
 
 // testCancelSend: a send ends with its context; what it did is found later.

@@ -18,6 +18,7 @@ var textCases = []testCase{
 	{"nasty text", testNasty},
 	{"nasty text in", testNastyIn},
 	{"blank text", testBlank},
+	{"nobody is called", testPings},
 	{"huge text", testHuge},
 }
 
@@ -233,8 +234,23 @@ func testBlank(s *session) {
 		}
 	}
 	blank := strings.Repeat("\n", s.limit())
-	for _, text := range []string{"  text  ", "\n\ntext\n\n", blank + "text" + blank, "a" + strings.Repeat("\n\n", s.limit()) + "b"} {
-		s.lossless(fmt.Sprintf("%.10q", text), text, s.post(e, r, text, text))
+	for i, text := range []string{"  text  ", "\n\ntext\n\n", blank + "text" + blank, "a" + strings.Repeat("\n\n", s.limit()) + "b"} {
+		s.lossless(fmt.Sprintf("%.10q", text), text, s.post(e, r, fmt.Sprint("k", i), text))
+	}
+}
+
+// testPings: what a model writes notifies nobody, and is shown all the same.
+func testPings(s *session) {
+	r, ann := s.room(Group)
+	bob := s.p.Person("Bob")
+	e := s.hear(r, Saying{From: ann, Mention: []Account{bob}, Text: "hello"})
+	for i, text := range []string{"<!channel> now", "<!here|here> now", "<@" + bob.ID + "> now", "@everyone @here now", "&lt;!everyone&gt; now",
+		"**<!channel>** now", "[<!channel>](http://x.org) now", "| <!channel> |\n|---|\n| now |", "<!subteam^S1> now", "\\<!channel> now", "<<!channel>> now"} {
+		s.post(e, r, fmt.Sprint("k", i), text)
+		own := s.own(r)
+		if last := own[len(own)-1]; len(last.Pings) > 0 || !strings.Contains(last.Text, "now") {
+			s.t.Errorf("%q calls %q and is shown as %q", text, last.Pings, last.Text)
+		}
 	}
 }
 

@@ -67,6 +67,7 @@ func (s *session) recovers(o core.Outbound) core.Receipt {
 	if err != nil {
 		s.t.Fatalf("sent again: %v", err)
 	}
+	s.finish(o, r)
 	return r
 }
 
@@ -87,38 +88,37 @@ func (s *session) lost(meanwhile func()) {
 	bob := s.p.Person("Bob")
 	noise, err := s.p.Room(Direct, bob)
 	s.can(err)
-	for _, kind := range []RoomKind{Direct, Group, Topic} {
-		r, err := s.p.Room(kind, s.p.Person("Ann"))
-		if errors.Is(err, ErrUnsupported) {
-			continue
-		}
-		s.can(err)
+	for r, ann := range s.rooms(Direct, Group, Topic) {
 		var want, ids []string
-		for _, f := range []Fault{{Net: NetLost}, {Net: NetCut}, {Net: NetStall}, {Net: NetLost, Status: 504}} {
-			e := s.hear(r, Saying{From: s.p.Person("Ann"), Text: "hello"})
-			for range 3 {
-				s.say(noise, Saying{From: bob, Text: "meanwhile elsewhere"})
-			}
-			first := s.show(e, "first", "first "+f.String())
-			ids = append(ids, first.ID)
-			s.fail(Sending, 1, f)
-			o := s.open(e, "second", "second "+f.String())
-			ctx, cancel := s.bounded()
-			_, err := s.a.Send(ctx, o)
-			cancel()
-			s.wants(err, "")
-			s.say(noise, Saying{From: bob, Text: "still elsewhere"})
-			s.say(r, Saying{From: bob, Text: "are you there?"})
-			meanwhile()
-			found, err := s.f.Resolve(s.t.Context(), s.known(o, ids...))
-			if err != nil {
-				s.t.Fatalf("%s in a %s room is not found: %v", f, kind, err)
-			}
-			ids = append(ids, found.ID)
-			want = append(want, "first "+f.String(), "second "+f.String())
-			s.shows(r, want...)
-			if own := s.own(r); own[len(own)-1].ID != found.ID {
-				s.t.Errorf("found message %s, want %+v", found.ID, own[len(own)-1])
+		for _, kind := range s.firsts() {
+			for _, f := range []Fault{{Net: NetLost}, {Net: NetCut}, {Net: NetStall}, {Net: NetLost, Status: 504}} {
+				one, two := fmt.Sprint("first ", kind, f), fmt.Sprint("second ", kind, f)
+				e := s.hear(r, Saying{From: ann, Text: "hello"})
+				for range 3 {
+					s.say(noise, Saying{From: bob, Text: "meanwhile elsewhere"})
+				}
+				ids = append(ids, s.show(e, one, one).ID)
+				s.fail(Sending, 1, f)
+				o := s.known(s.open(e, two, two), ids...)
+				o.Kind = kind
+				ctx, cancel := s.bounded()
+				_, err := s.a.Send(ctx, o)
+				cancel()
+				s.wants(err, "")
+				s.say(noise, Saying{From: bob, Text: "still elsewhere"})
+				s.say(r, Saying{From: bob, Text: "are you there?"})
+				meanwhile()
+				found, err := s.f.Resolve(s.t.Context(), o)
+				if err != nil {
+					s.t.Fatalf("%s of %s in %s is not found: %v", f, kind, r, err)
+				}
+				s.finish(o, found)
+				ids = append(ids, found.ID)
+				want = append(want, one, two)
+				s.shows(r, want...)
+				if own := s.own(r); own[len(own)-1].ID != found.ID {
+					s.t.Errorf("found message %s, want %+v", found.ID, own[len(own)-1])
+				}
 			}
 		}
 	}
@@ -128,8 +128,9 @@ func (s *session) lost(meanwhile func()) {
 // there or elsewhere in the channel.
 func testNeverShown(s *session) {
 	s.resolves()
-	ann, bob := s.p.Person("Ann"), s.p.Person("Bob")
+	bob := s.p.Person("Bob")
 	for _, kind := range []RoomKind{Direct, Group, Topic} {
+		ann := s.p.Person("Ann")
 		r, err := s.p.Room(kind, ann)
 		if errors.Is(err, ErrUnsupported) {
 			continue
@@ -139,18 +140,21 @@ func testNeverShown(s *session) {
 		s.can(err)
 		there := s.hear(beside, Saying{From: bob, Text: "hello"})
 		var want, ids, elsewhere []string
-		for _, f := range []Fault{{Net: NetHang}, {Net: NetRefuse}, {Status: 502}} {
-			e := s.hear(r, Saying{From: ann, Text: "hello"})
-			ids = append(ids, s.show(e, "first", "first "+f.String()).ID)
-			s.show(there, "beside", "beside "+f.String()) // of another place: not known
-			s.say(r, Saying{From: ann, Text: "are you there?"})
-			s.fail(Sending, 1, f)
-			o := s.known(s.open(e, "second", "second "+f.String()), ids...)
-			ids = append(ids, s.recovers(o).ID)
-			want = append(want, "first "+f.String(), "second "+f.String())
-			elsewhere = append(elsewhere, "beside "+f.String())
-			s.shows(r, want...)
-			s.shows(beside, elsewhere...)
+		for _, kind := range s.firsts() {
+			for _, f := range []Fault{{Net: NetHang}, {Net: NetRefuse}, {Status: 502}} {
+				one, two, other := fmt.Sprint("first ", kind, f), fmt.Sprint("second ", kind, f), fmt.Sprint("beside ", kind, f)
+				e := s.hear(r, Saying{From: ann, Text: "hello"})
+				ids = append(ids, s.show(e, one, one).ID)
+				s.show(there, other, other) // of another place: not known
+				s.say(r, Saying{From: ann, Text: "are you there?"})
+				s.fail(Sending, 1, f)
+				o := s.known(s.open(e, two, two), ids...)
+				o.Kind = kind
+				ids = append(ids, s.recovers(o).ID)
+				want, elsewhere = append(want, one, two), append(elsewhere, other)
+				s.shows(r, want...)
+				s.shows(beside, elsewhere...)
+			}
 		}
 	}
 }
@@ -228,16 +232,37 @@ func testOnce(s *session) {
 		}
 		s.shows(r, "once")
 	case core.OnceReadback:
-		for _, key := range []string{"k1", "k2"} {
+		reads := func(o core.Outbound, sent core.Receipt) {
+			if found, err := s.f.Resolve(s.t.Context(), s.known(o)); err != nil || found.ID != sent.ID {
+				s.t.Errorf("%s was sent as %s and read back as %s, %v", o.Key, sent.ID, found.ID, err)
+			}
+		}
+		var all []core.Outbound
+		var receipts []core.Receipt
+		for _, key := range []string{"k1", "k2", "k10"} {
 			o := s.open(e, key, "the same words")
 			sent, err := s.a.Send(s.t.Context(), o)
 			if err != nil {
 				s.t.Fatal(err)
 			}
-			if found, err := s.f.Resolve(s.t.Context(), s.known(o)); err != nil || found.ID != sent.ID {
-				s.t.Errorf("%s was sent as %s and read back as %s, %v", key, sent.ID, found.ID, err)
-			}
+			reads(o, sent)
+			all, receipts = append(all, o), append(receipts, sent)
 		}
+		_, err := s.f.Resolve(s.t.Context(), s.known(s.open(e, "k3", "the same words")))
+		s.wants(err, "not sent")
+
+		// The key stays with a message whose text changes, and outlives the
+		// process.
+		o := all[0]
+		o.Kind, o.Edit, o.Text = core.OutFinal, receipts[0].ID, "other words"
+		if _, err := s.a.Send(s.t.Context(), o); err != nil {
+			s.t.Fatal(err)
+		}
+		s.restart()
+		for i, o := range all {
+			reads(o, receipts[i])
+		}
+		s.shows(r, "other words", "the same words", "the same words")
 	case core.OnceEdit:
 		open, err := s.a.Send(s.t.Context(), s.open(e, "k1", "…"))
 		if err != nil {
