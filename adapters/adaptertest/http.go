@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"mime/multipart"
 	"net"
@@ -49,9 +50,7 @@ func (a answer) serve(w http.ResponseWriter, r *http.Request) {
 	default:
 		panic(http.ErrAbortHandler)
 	}
-	for k, v := range a.headers() {
-		w.Header()[k] = v
-	}
+	maps.Copy(w.Header(), a.headers())
 	w.WriteHeader(a.status)
 	// The caller may be gone; there is nobody to tell.
 	_, _ = w.Write(body)

@@ -2,6 +2,7 @@ package adaptertest
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -25,9 +26,7 @@ func invalid(word string, problems ...string) *slackError {
 
 func (e *slackError) answer() answer {
 	m := map[string]any{"ok": false, "error": e.word}
-	for k, v := range e.fields {
-		m[k] = v
-	}
+	maps.Copy(m, e.fields)
 	return slackJSON(http.StatusOK, m)
 }
 

@@ -2,6 +2,7 @@ package adaptertest
 
 import (
 	"bytes"
+	"fmt"
 	"html"
 	"regexp"
 	"slices"
@@ -72,6 +73,11 @@ func (s *Slack) render(m *slackMessage) (text string, pings []string) {
 		parts = append(parts, v.tokens(m.text))
 	case m.stream == nil:
 		parts = append(parts, v.mrkdwn(m.text))
+	}
+	for _, a := range m.attachments {
+		if a, ok := a.(map[string]any); ok && a["text"] != nil {
+			parts = append(parts, v.mrkdwn(fmt.Sprint(a["text"])))
+		}
 	}
 	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
 	return strings.Join(parts, "\n"), v.pings
