@@ -182,6 +182,27 @@ func TestTraceAndThreads(t *testing.T) {
 	}
 }
 
+// A killed process leaves its socket behind, where nobody answers.
+func TestCommandsAfterAKill(t *testing.T) {
+	h := newHouse(t)
+	if code, _, errs := h.invoke("", "threads"); code != exitFailed || !strings.Contains(errs, "there is no store") {
+		t.Errorf("before the first start, threads ends with %d and %q", code, errs)
+	}
+	p := h.run()
+	h.direct.Say(h.owner, "q1")
+	h.shows(h.direct, "a1.")
+	p.kill()
+	if code, out, errs := h.invoke("", "threads"); code != 0 || !strings.Contains(out, "telegram:1111") {
+		t.Errorf("threads ends with %d, prints %q and %q", code, out, errs)
+	}
+	h.run()
+	h.direct.Say(h.owner, "q2")
+	h.shows(h.direct, "a2.")
+	if code, out, errs := h.invoke("", "threads"); code != 0 || !strings.Contains(out, "telegram:1111") {
+		t.Errorf("beside an appliance, threads ends with %d, prints %q and %q", code, out, errs)
+	}
+}
+
 func TestChat(t *testing.T) {
 	h := newHouse(t)
 	talk := func(where, line, want string) {
@@ -244,7 +265,7 @@ func TestModelOutOfReach(t *testing.T) {
 	h.run()
 	h.direct.Say(h.owner, "q1")
 	notice := h.shows(h.direct, "⚠")
-	if !strings.Contains(notice.Text, "fake/fake") || !strings.Contains(notice.Text, "/retry") {
+	if !strings.Contains(notice.Text, "I cannot reach the model fake/fake") || !strings.Contains(notice.Text, "/retry") {
 		t.Errorf("the notice is %q", notice.Text)
 	}
 	h.model.does(answers)
