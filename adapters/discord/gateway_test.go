@@ -363,7 +363,7 @@ func TestGatewaySurvives(t *testing.T) {
 		"the edge refuses": {answer: func(call) answer { return answer{status: 429, body: "<html>"} }, trouble: "", most: 2},
 		"no Hello":         {script: func(_ int, g *socket) { time.Sleep(time.Minute) }, trouble: "timeout", most: 25},
 		"nonsense":         {script: func(_ int, g *socket) { g.say(`{"op":7}`); g.stay() }, trouble: "operation 7", most: 35},
-		"closed at once":   {script: func(int, *socket) {}, trouble: "EOF", most: 35},
+		"closed at once":   {script: func(int, *socket) {}, trouble: "gateway is gone", most: 35},
 		"READY says nothing": {script: func(_ int, g *socket) {
 			g.say(helloPacket)
 			g.hear()

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -348,4 +349,9 @@ func (g *guarded[T]) get() T {
 func pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
+}
+
+// idAt is an id of a time, which Discord's epoch may be after in a bubble.
+func idAt(t time.Time) string {
+	return strconv.FormatInt(max(t.UnixMilli()-epoch, 1)<<22, 10)
 }

@@ -94,7 +94,7 @@ func (a *Adapter) edit(ctx context.Context, o core.Outbound) (core.Receipt, erro
 		at = o.Place.Channel
 		r, err = a.change(ctx, o, at, o.Edit)
 	}
-	if o.Kind == core.OutFinal && refusedWith(err, discordgo.ErrCodeMaximumNumberOfEditsToMessagesOlderThanOneHourReached) {
+	if o.Kind == core.OutFinal && refusedWith(err, tooOld) {
 		return a.post(ctx, o, at, o.Key+"/new")
 	}
 	return r, err
