@@ -24,10 +24,9 @@ type slackFile struct {
 	id, name, title, mime string
 	owner                 *SlackUser
 	content               []byte
-	length                int64  // that was announced
-	shared                bool   // in a conversation
-	hidden                bool   // file_access is check_file_info
-	host                  string // it was uploaded from
+	length                int64 // that was announced
+	shared                bool  // in a conversation
+	hidden                bool  // file_access is check_file_info
 }
 
 func (f *slackFile) json() map[string]any {

@@ -57,7 +57,7 @@ func (s *Slack) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 
 // accept serves one connection.
 func (s *Slack) accept(conn net.Conn, f Fault) {
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	buf := bufio.NewReadWriter(bufio.NewReader(conn), bufio.NewWriter(conn))
 	r, err := http.ReadRequest(buf.Reader)
 	if err != nil {
@@ -112,7 +112,7 @@ func (s *Slack) connect(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the client was told
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	k := &slackSocket{conn: conn, gone: make(chan struct{})}
 	s.mu.Lock()
 	if len(s.sockets) >= maxSockets {
@@ -127,7 +127,7 @@ func (s *Slack) connect(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 	go s.read(k)
 	s.write(k)
-	conn.Close()
+	_ = conn.Close()
 	<-k.gone
 }
 
@@ -300,6 +300,6 @@ func (s *Slack) Drop() {
 	defer s.mu.Unlock()
 	for _, k := range slices.Clone(s.sockets) {
 		s.drop(k)
-		k.conn.NetConn().Close()
+		_ = k.conn.NetConn().Close()
 	}
 }
