@@ -27,6 +27,9 @@ type Batch struct {
 	// Shown is what a run's open post shows now; the text that "(stopped by …)"
 	// follows. Never waits.
 	Shown func(post ID) string
+	// Seal sees to it that a run's post is not opened any more, and reports
+	// whether it may be shown already. Never waits. Nil: none is shown.
+	Seal func(post ID) bool
 }
 
 // Fate is what became of an entry.

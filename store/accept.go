@@ -298,12 +298,34 @@ func (a *acceptance) withdraw(e *core.Entry, place core.Place) (core.Fate, error
 			return "", err
 		}
 		a.out.Ended = append(a.out.Ended, it.ID)
+		if err := a.retract(it, e.In.MessageID); err != nil {
+			return "", err
+		}
 		if err := a.freed(it); err != nil {
 			return "", err
 		}
 	}
 	a.row.Message = ref.Message
 	return fate, nil
+}
+
+// retract ends the run that a withdrawn item has begun before anything of it
+// was stored: its status line, if it may be shown, becomes a notice. What else
+// that run had picked still waits, and begins another.
+func (a *acceptance) retract(it core.Item, id string) error {
+	post := it.ID.As(core.KindPost)
+	if a.batch.Seal == nil || !a.batch.Seal(post) {
+		return nil
+	}
+	th, err := need[core.Thread](a.tx, famThread, it.Thread)
+	if err != nil {
+		return err
+	}
+	rows, err := a.show(core.Post{ID: post, Kind: core.NoticePost, Thread: th.ID, Place: th.Place, Created: a.Now()}, core.Row{After: id},
+		pieces(a.batch.Split, th.Place, "(the message was deleted)"))
+	a.out.Rows = append(a.out.Rows, rows...)
+	a.out.Stopped = append(a.out.Stopped, it.ID.As(core.KindRun))
+	return err
 }
 
 // freed delivers the hand-offs that waited for nothing but the withdrawn item.

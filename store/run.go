@@ -233,6 +233,13 @@ func (t *tx) begin(run core.Run) (core.Run, error) {
 	if !stored {
 		have = run
 		have.Items = nil
+		_, retracted, err := get[core.Post](t, idKey(famPost, run.Post))
+		switch {
+		case err != nil:
+			return run, err
+		case retracted:
+			return run, core.ErrRunOver
+		}
 	}
 	var join []core.Item
 	for _, id := range run.Items {

@@ -72,7 +72,7 @@ type Bus struct {
 	mu      sync.Mutex // guards the fields below; never held across I/O
 	places  map[core.Place]*worker
 	drafts  map[core.ID]*draft // previews of open posts
-	settled [1024]core.ID      // ring of the posts whose final has been queued
+	settled [1024]core.ID      // ring of the posts that are not to be opened any more
 	next    int
 	busy    int           // rows and opens that are not done
 	idle    chan struct{} // closed when busy is 0

@@ -27,7 +27,7 @@ func (b *Bus) accept(ctx context.Context, acc *account, batch []core.Inbound) er
 	for i, in := range batch {
 		entries[i] = b.entry(acc, in)
 	}
-	done, err := b.o.Store.Accept(ctx, core.Batch{Entries: entries, Bots: b.handles, Commands: b.o.Commands, Split: b.Split, Shown: b.Shown})
+	done, err := b.o.Store.Accept(ctx, core.Batch{Entries: entries, Bots: b.handles, Commands: b.o.Commands, Split: b.Split, Shown: b.Shown, Seal: b.seal})
 	if err != nil {
 		b.troubled(ctx, err)
 		return fmt.Errorf("accept %d events of %s: %w", len(batch), acc.Name(), err)

@@ -60,6 +60,11 @@ func (c *chat) act() {
 		in.Kind, in.MessageID, in.Text = core.InEdit, "1", "question 1, in other words"
 	case "delete":
 		in.Kind, in.MessageID = core.InDelete, "1"
+	case "wipe":
+		for i := range c.messages {
+			c.messages[i].gone = c.messages[i].ours
+		}
+		return
 	case "again":
 		c.pending = append(c.pending, c.last...)
 		return
@@ -90,7 +95,7 @@ func (c *chat) find(p core.Place, id string) *chatMessage {
 // keyed is the message that a send with the key made, with its id.
 func (c *chat) keyed(key string) (*chatMessage, string) {
 	for i := range c.messages {
-		if c.messages[i].ours && c.messages[i].key == key {
+		if m := &c.messages[i]; m.ours && !m.gone && m.key == key {
 			return &c.messages[i], strconv.Itoa(i + 1)
 		}
 	}
@@ -163,7 +168,7 @@ func (p *process) show(o core.Outbound) (core.Receipt, error) {
 
 func (p *process) readBack(_ context.Context, o core.Outbound) (core.Receipt, error) {
 	return p.call(op{call, "read back", o.Key}, func() (core.Receipt, error) {
-		if m, id := p.world.chat.keyed(o.Key); m != nil && !m.gone {
+		if m, id := p.world.chat.keyed(o.Key); m != nil {
 			return core.Receipt{ID: id}, nil
 		}
 		return core.Receipt{}, core.ErrNotSent

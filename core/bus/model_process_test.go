@@ -252,6 +252,7 @@ func (p *process) accepting() {
 		if len(c.pending) == 0 {
 			c.act()
 			p.version++
+			continue
 		}
 		batch := c.pending[:1]
 		if err := p.bus.accept(p.ctx, p.acc, batch); err == nil && !p.dead {

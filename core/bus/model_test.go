@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/google/go-cmp/cmp"
+
 	"bellhop/core"
 	"bellhop/core/mailbox"
 	"bellhop/store/memkv"
@@ -38,6 +40,9 @@ var scenarios = []scenario{
 	{name: "two messages", script: []string{"say", "say"}, answer: "yes", faults: 1, switches: 1},
 	{name: "command", script: []string{"/help"}, faults: 3},
 	{name: "edit", script: []string{"say", "edit"}, answer: "yes", faults: 1, switches: 1},
+	{name: "delete", script: []string{"say", "delete"}, answer: "yes", faults: 1, switches: 1},
+	{name: "delete one", script: []string{"say", "say", "delete"}, answer: "yes", faults: 1, switches: 1},
+	{name: "our message is deleted", script: []string{"say", "wipe"}, answer: "yes|and no", slow: true, faults: 1, switches: 1},
 	{name: "refused for good", script: []string{"say", "say"}, answer: "yes|and no", never: true, faults: 2},
 }
 
@@ -46,6 +51,43 @@ var strategies = []strategy{
 	{name: "edit far", once: core.OnceEdit, far: true},
 	{name: "key", once: core.OnceKey},
 	{name: "readback", once: core.OnceReadback},
+}
+
+// mistaken is what the search must find out about adapters that do not keep
+// their word.
+var mistaken = []struct {
+	strategy
+	want string
+}{
+	{strategy{name: "key without a window", once: core.OnceKey, blind: true}, "doubled"},
+	{strategy{name: "unknown sends are sent again", once: core.OnceReadback, blind: true}, "doubled"},
+	{strategy{name: "unknown sends are taken for shown", once: core.OnceEdit, naive: true}, "lost"},
+}
+
+// TestModelFinds makes sure that the search can fail.
+func TestModelFinds(t *testing.T) {
+	for _, s := range mistaken {
+		t.Run(s.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sc := scenario{script: []string{"say"}, answer: "yes|and no", faults: 1}
+				x := newExplorer(t, s.strategy, &sc)
+				x.explore(&world{engine: memkv.New(memkv.Options{}), chat: chat{script: sc.script}}, sc.faults, sc.switches)
+				for _, f := range x.failed {
+					plan, err := parseSchedule(f.schedule.String())
+					if err != nil {
+						t.Fatal(err)
+					}
+					if diff := cmp.Diff(f.schedule, plan, cmp.AllowUnexported(choice{})); diff != "" {
+						t.Errorf("a schedule read back (-want +got):\n%s", diff)
+					}
+					if strings.Contains(strings.Join(f.wrong, "\n"), s.want) {
+						return
+					}
+				}
+				t.Errorf("nothing is %s", s.want)
+			})
+		})
+	}
 }
 
 // TestModel goes through every schedule of a few faults at the points of a
@@ -72,8 +114,12 @@ func TestModel(t *testing.T) {
 	}
 }
 
+func newExplorer(t *testing.T, s strategy, sc *scenario) *explorer {
+	return &explorer{ctx: t.Context(), strategy: s, scenario: sc, known: map[state]uint64{}, judged: map[uint64][]string{}, seed: maphash.MakeSeed()}
+}
+
 func check(t *testing.T, s strategy, sc *scenario) {
-	x := &explorer{ctx: t.Context(), strategy: s, scenario: sc, known: map[state]uint64{}, judged: map[uint64][]string{}, seed: maphash.MakeSeed()}
+	x := newExplorer(t, s, sc)
 	w := &world{engine: memkv.New(memkv.Options{}), chat: chat{script: sc.script}}
 	if *replay != "" {
 		plan, err := parseSchedule(*replay)
@@ -182,9 +228,12 @@ func (p *process) told(post core.ID, all []core.Post) bool {
 func (p *process) seen(dead map[core.ID]bool) (wrong []string) {
 	bad := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	shown := map[string]int{} // position by key
+	gone := map[string]bool{} // deleted by people, once it was shown
 	for i, m := range p.world.chat.messages {
 		switch {
-		case !m.ours || m.gone:
+		case m.gone:
+			gone[m.shows] = gone[m.shows] || m.kind == core.OutFinal
+		case !m.ours:
 		case m.kind == core.OutOpen && (p.far || p.once == core.OnceEdit && m.place == ownerPlace): // nothing tells where to look
 		case m.kind != core.OutFinal:
 			bad("stray: message %d %q of %s", i+1, m.text, m.shows)
@@ -200,7 +249,7 @@ func (p *process) seen(dead map[core.ID]bool) (wrong []string) {
 		at := shown[want.key]
 		delete(shown, want.key)
 		switch {
-		case dead[want.post]:
+		case dead[want.post], at == 0 && gone[want.key]:
 		case at == 0:
 			bad("lost: %s %q", want.key, want.text)
 		case p.world.chat.messages[at-1].text != want.text:

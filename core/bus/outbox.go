@@ -76,23 +76,31 @@ func (b *Bus) Receipt(ctx context.Context, run core.Run) *core.Receipt {
 // usual round trips to a platform.
 const receiptWait = 300 * time.Millisecond
 
-// Abandon forgets a post whose run ended without an outcome of its own: the
-// ledger's other transaction has settled it, or it begins again.
-func (b *Bus) Abandon(run core.Run) {
-	b.tell(run.Reply.Place, abandonJob{run.Post})
-}
-
 // Deliver queues rows that a transaction has stored, in their order.
 func (b *Bus) Deliver(rows []core.Row) {
 	for _, row := range rows {
 		b.mu.Lock()
-		if !slices.Contains(b.settled[:], row.Post) {
-			b.settled[b.next] = row.Post
-			b.next = (b.next + 1) % len(b.settled)
-		}
+		b.settle(row.Post)
 		b.mu.Unlock()
 		b.tell(row.Place, rowJob{row})
 	}
+}
+
+// settle notes that the post is not to be opened any more. The caller holds mu.
+func (b *Bus) settle(post core.ID) {
+	if !slices.Contains(b.settled[:], post) {
+		b.settled[b.next] = post
+		b.next = (b.next + 1) % len(b.settled)
+	}
+}
+
+// seal is settle for a post that has no outcome yet. It reports whether one is
+// needed, because the post may be shown.
+func (b *Bus) seal(post core.ID) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.settle(post)
+	return b.drafts[post] != nil || b.elder[post]
 }
 
 // Kick lets a place try again at once: somebody has come to see it.
@@ -127,10 +135,9 @@ type (
 		post  core.ID
 		reply chan<- *core.Receipt
 	}
-	abandonJob struct{ post core.ID }
-	rowJob     struct{ row core.Row }
-	kickJob    struct{}
-	expectJob  struct {
+	rowJob    struct{ row core.Row }
+	kickJob   struct{}
+	expectJob struct {
 		id      string
 		arrived time.Time
 	}

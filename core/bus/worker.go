@@ -143,10 +143,6 @@ func (w *worker) add(in any) {
 		default:
 			in.reply <- p.open
 		}
-	case abandonJob:
-		if !w.settling(in.post) {
-			w.forget(in.post)
-		}
 	case kickJob:
 		w.until = time.Time{}
 	case expectJob:

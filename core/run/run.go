@@ -24,7 +24,6 @@ type Store interface {
 	Begin(ctx context.Context, run core.Run) error
 	Step(ctx context.Context, run core.Run, step core.Step) error
 	Settle(ctx context.Context, run core.Run, open *core.Receipt, end core.Settlement) (core.Settled, error)
-	RunState(ctx context.Context, id core.ID) (core.State, error)
 }
 
 // Outbox is where runs show their posts. See package bus.
@@ -32,7 +31,6 @@ type Outbox interface {
 	Open(run core.Run, speaker core.Speaker, status string)
 	Update(run core.Run, text string)
 	Receipt(ctx context.Context, run core.Run) *core.Receipt
-	Abandon(run core.Run)
 	Deliver(rows []core.Row)
 	Split(p core.Place, markdown string) []string
 	Features(adapter string) core.Features
@@ -93,25 +91,10 @@ func (r *Runner) Run(ctx context.Context, bot core.Bot, items []core.Item) (core
 		switch {
 		case errors.Is(err, core.ErrStale):
 			continue
-		case errors.Is(err, core.ErrRunOver):
-			r.abandon(ctx, t)
-			return "", err
 		case errors.Is(err, core.ErrStopping):
 			return t.run.ID, err
 		}
 		return "", err
-	}
-}
-
-// abandon forgets the post of a run that ended without settling, unless a
-// person stopped it: then Cancel has settled it, and its final is on the way.
-func (r *Runner) abandon(ctx context.Context, t *turn) {
-	if errors.Is(context.Cause(ctx), core.ErrRunOver) {
-		return
-	}
-	state, err := r.o.Store.RunState(context.WithoutCancel(ctx), t.run.ID)
-	if err == nil && state == "" {
-		r.o.Outbox.Abandon(t.run)
 	}
 }
 
