@@ -236,6 +236,9 @@ func (w *worker) row(ctx context.Context, j *job) error {
 	if r.Time.IsZero() {
 		r.Time = time.Now().UTC().Truncate(time.Millisecond)
 	}
+	if row.Last { // before the receipt, after which nobody knows of a mark any more
+		w.answered(ctx, row)
+	}
 	if err := w.b.o.Store.Delivered(ctx, *row, r); err != nil {
 		row.Edit = r.ID // shown already: the next try edits it, which changes nothing
 		return w.unstored(ctx, err)
@@ -243,7 +246,6 @@ func (w *worker) row(ctx context.Context, j *job) error {
 	w.settleAfter(row, r)
 	if row.Last {
 		w.forget(row.Post)
-		w.answered(ctx, row)
 	}
 	return nil
 }

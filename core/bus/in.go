@@ -36,8 +36,9 @@ func (b *Bus) accept(ctx context.Context, acc *account, batch []core.Inbound) er
 	for _, m := range done.Moved {
 		b.alias(m)
 	}
-	b.Deliver(done.Rows) // before what follows from it can be shown
-	b.mail.Apply(done)
+	// What the batch has left behind comes before what follows from it, lest an
+	// answer overtake a command's reply or the mark that promises it.
+	b.Deliver(done.Rows)
 	for i, fate := range done.Fates {
 		b.log.Debug("event", "place", batch[i].Place, "key", batch[i].Key, "fate", fate)
 		switch fate {
@@ -47,6 +48,7 @@ func (b *Bus) accept(ctx context.Context, acc *account, batch []core.Inbound) er
 			b.tell(b.canonical(batch[i].Place), answeredJob{batch[i].MessageID})
 		}
 	}
+	b.mail.Apply(done)
 	b.prune(ctx)
 	return nil
 }
