@@ -241,6 +241,9 @@ func (a *adapter) probe(ctx context.Context, o core.Outbound) (core.Receipt, err
 			return core.Receipt{}, core.ErrNotSent
 		}
 		for id, left := after+1, probes; left > 0; id++ {
+			if ctx.Err() != nil {
+				return core.Receipt{}, core.ErrUnknown
+			}
 			if o.Known(strconv.Itoa(id)) {
 				continue
 			}

@@ -1,7 +1,6 @@
 package coretest
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,7 +36,7 @@ func (w *world) check() {
 	if !w.busy() && !w.troubled {
 		c.problems = append(c.problems, w.left(books)...)
 		for _, p := range w.platforms {
-			if w.life == nil || w.life.bus.Up(p.name) {
+			if w.life.bus.Up(p.name) {
 				c.checkComplete(p)
 			}
 		}
@@ -123,8 +122,8 @@ func (c *checker) checkShown(p *platform) {
 	}
 }
 
-// checkComplete: every outcome is shown, every piece of it once and with its
-// final text, and no status line is left.
+// checkComplete: every outcome is shown, with all that it says, and no status
+// line or mark is left.
 func (c *checker) checkComplete(p *platform) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -147,13 +146,35 @@ func (c *checker) checkComplete(p *platform) {
 		if post.Place.Adapter != p.name || post.Dead != "" {
 			continue
 		}
+		var text strings.Builder
+		complete := true
 		for i := range post.Chunks {
 			key := chunkKey(post.ID, i)
-			if m := shown[key]; m == nil && !slices.Contains(p.deleted, key) {
+			m := shown[key]
+			switch {
+			case m != nil:
+				text.WriteString(m.text)
+			case slices.Contains(p.deleted, key):
+				complete = false
+			default:
 				c.problem("piece %d of %s is not to be seen", i, post.ID)
+				complete = false
 			}
 		}
+		if said := c.said(post); complete && !strings.Contains(text.String(), said) {
+			c.problem("%s shows %q instead of %q", post.ID, text.String(), said)
+		}
 	}
+}
+
+// said is what the post's message says.
+func (c *checker) said(post core.Post) string {
+	for _, m := range c.Messages {
+		if m.ID == post.Message {
+			return strings.TrimSpace(m.Text())
+		}
+	}
+	return ""
 }
 
 // checkOrder: at each place, outcomes are shown in the order in which they were
@@ -166,7 +187,8 @@ func (c *checker) checkOrder(w *world) {
 		last := map[core.Place]shown{}
 		for _, s := range p.finals {
 			before, ok := last[s.place]
-			if ok && cmp.Or(cmp.Compare(w.journal.order[before.key], w.journal.order[s.key]), cmp.Compare(before.key, s.key)) > 0 {
+			x, y := w.journal.order[before.key], w.journal.order[s.key]
+			if ok && (x > y || x == y && before.chunk() > s.chunk()) {
 				c.problem("%s was shown before %s at %s", before.key, s.key, s.place)
 			}
 			last[s.place] = s

@@ -59,22 +59,15 @@ func (c *checker) checkResults(call core.Call) {
 }
 
 // sameRun reports whether the two calls, which follow each other, are of one
-// run with one pick. A run that is not stored yet may be picked anew.
+// run with one pick: by one execution of it, or both with the tail that is
+// stored. What was picked and not stored may be picked anew.
 func sameRun(a, b *asked) bool {
 	if b.run.ID == "" || a.overflow {
 		return false
 	}
-	return a.run.ID == b.run.ID || a.attempt == b.attempt || a.run.ID == "" && strings.HasSuffix(a.tail(), b.run.Tail)
-}
-
-// tail is the end of the last message before the run's own.
-func (a *asked) tail() string {
-	for _, m := range slices.Backward(a.call.Messages) {
-		if m.Role == core.UserRole {
-			return m.Content
-		}
-	}
-	return ""
+	shared := slices.ContainsFunc(a.attempt.items, func(id core.ID) bool { return slices.Contains(b.run.Items, id) })
+	stored := func(c *asked) bool { return strings.Contains(flat(c.call.Messages), b.run.Tail) }
+	return a.attempt == b.attempt || (a.run.ID == b.run.ID || shared) && stored(a) && stored(b)
 }
 
 // flat is messages as bytes. It leaves the last message open, so that one that
@@ -121,7 +114,7 @@ func (c *checker) checkRunsPrefix(calls []*asked) {
 		if !ok || byID[before].Cut != run.Cut {
 			continue
 		}
-		if x, y := withoutTail(first[before], byID[before].Tail), flat(first[id].call.Messages); !strings.HasPrefix(y, x) {
+		if x, y := withoutTail(first[before]), flat(first[id].call.Messages); !strings.HasPrefix(y, x) {
 			c.problem("the history that %s read is not the beginning of what %s read:\n%s\n----\n%s", before, id, x, y)
 		}
 	}
@@ -138,8 +131,11 @@ func (c *checker) runOf(a *asked) core.ID {
 }
 
 // withoutTail is a run's first request, but for its tail.
-func withoutTail(a *asked, tail string) string {
-	text := strings.TrimSuffix(flat(a.call.Messages), tail)
+func withoutTail(a *asked) string {
+	text := flat(a.call.Messages)
+	if i := strings.LastIndex(text, "⟦now⟧"); i >= 0 {
+		text = text[:i]
+	}
 	text = strings.TrimSuffix(text, "\n\n")
 	return strings.TrimSuffix(text, "\x00user \n")
 }

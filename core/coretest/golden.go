@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -41,6 +42,7 @@ func talk(t *testing.T, file string, update bool) {
 				w, script := newWorld(t, v.values.Replace(a.script))
 				defer w.end()
 				if w.hold(script); !t.Failed() {
+					w.used()
 					w.compare(&a, update && i == 0)
 				}
 			})
@@ -130,7 +132,7 @@ func (p *platform) render(at core.Place) string {
 		if m.re != "" {
 			fmt.Fprintf(&b, " (to %s)", m.re)
 		}
-		fmt.Fprintf(&b, ": %s", indent(short(strings.ToValidUTF8(m.text, "�"))))
+		fmt.Fprintf(&b, ": %s", visible(m.text))
 		if m.edited {
 			b.WriteString(" (edited)")
 		}
@@ -140,6 +142,14 @@ func (p *platform) render(at core.Place) string {
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// visible is a message's text for a file that people read.
+func visible(text string) string {
+	if strings.TrimSpace(text) == "" {
+		return strconv.Quote(text)
+	}
+	return indent(short(strings.ToValidUTF8(text, "�")))
 }
 
 // indent sets the lines after the first apart, but for blank ones.

@@ -55,6 +55,13 @@ type shown struct {
 	place core.Place
 }
 
+// chunk is the number of the piece in its post.
+func (s shown) chunk() int {
+	_, n, _ := strings.Cut(s.key, "/")
+	chunk, _ := strconv.Atoi(n)
+	return chunk
+}
+
 // fault makes calls fail.
 type fault struct {
 	op     string
@@ -183,6 +190,15 @@ func (p *platform) delete(at core.Place, id string) error {
 	return nil
 }
 
+// garble makes an event that no adapter can decode.
+func (p *platform) garble(at core.Place, raw string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	in := p.event(core.InUnreadable, at, self, "")
+	in.Raw = []byte(raw)
+	p.deliver(in)
+}
+
 // again delivers the last event once more, or the message with the id.
 func (p *platform) again(id string) error {
 	p.mu.Lock()
@@ -251,7 +267,7 @@ func (p *platform) setFault(op string, s *scanner) error {
 		}
 		f.global = s.rest != "" && s.word() == "global"
 	default:
-		if _, ok := outcomes[f.how]; !ok {
+		if _, ok := outcomes[f.how]; !ok || op == "resolve" && f.how != "unknown" {
 			return fmt.Errorf("%q is no way to fail", f.how)
 		}
 	}

@@ -132,6 +132,10 @@ func (w *world) hold(script []line) {
 			return
 		}
 	}
+}
+
+// used reports what the script has prepared in vain.
+func (w *world) used() {
 	if left := w.moments.left(); len(left) > 0 {
 		w.t.Errorf("nothing came to these moments: %s", strings.Join(left, ", "))
 	}
@@ -254,6 +258,9 @@ func (w *world) do(l line) error {
 			return err
 		}
 		return p.edit(at, id, text, people)
+	case "garble":
+		p, at := w.place(s.word(), "")
+		p.garble(at, s.rest)
 	case "again":
 		return w.platforms[0].again(s.word())
 	case "llm":

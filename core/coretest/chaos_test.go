@@ -1,0 +1,72 @@
+package coretest
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+var (
+	chaosSeed = flag.Uint64("seed", 1, "first seed of TestChaos")
+	chaosRuns = flag.Int("talks", 40, "number of talks of TestChaos")
+)
+
+// TestChaos holds talks that nobody wrote: people write, change their minds and
+// give commands while the platform fails and the process dies, at random. Every
+// line is followed by the checker, and in the end everything must have come to
+// rest. A failure prints its talk, which can be shortened and kept as a script.
+func TestChaos(t *testing.T) {
+	for seed := *chaosSeed; seed < *chaosSeed+uint64(*chaosRuns); seed++ {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			text := chaos(rand.New(rand.NewPCG(seed, 0)))
+			synctest.Test(t, func(t *testing.T) {
+				w, lines := newWorld(t, text)
+				defer w.end()
+				w.hold(lines)
+				if t.Failed() {
+					t.Logf("the talk:\n%s", text)
+				}
+			})
+		})
+	}
+}
+
+// chaos writes a talk.
+func chaos(r *rand.Rand) string {
+	pick := func(of ...string) string { return of[r.IntN(len(of))] }
+	var b strings.Builder
+	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	say("adapter chat once=%s max=%s signs=%s", pick("edit", "key", "readback"), pick("12", "4096"), pick("true", "false"))
+	say("max_runs %s", pick("1", "2", "64"))
+	say("member bob")
+	say("llm chief always %s", pick("say Yes, of course, at once.", "wait 1s say Yes, of course.", "slow 700ms Yes, of course, slowly.", "wait 40s say Yes, at last."))
+	say("say dm alice Hello.")
+	for range 5 + r.IntN(15) {
+		switch r.IntN(13) {
+		case 0, 1, 2, 3:
+			say("say %s", pick("dm alice Hello.", "dm bob Hello there.", "#ops bob @bellhop hello", "dm alice Are you there?"))
+		case 4:
+			say("say %s %s", pick("dm alice", "#ops alice"), pick("/stop", "/new", "/retry", "/status"))
+		case 5:
+			say("again")
+		case 6, 7:
+			say("advance %s", pick("50ms", "1s", "3500ms", "30s", "10m"))
+		case 8:
+			say("llm chief %s", pick("error overload", "tool look {}", "tool note {}", "tool fire {}", "empty", "truncated", `length "Half of"`))
+		case 9:
+			say("%s", pick("crash", "stop\nstart"))
+		case 10:
+			what := pick("accept", "begin", "opened", "step", "settle", "chunk", "receipt", "model", "tool", "open", "post", "edit", "update", "resolve")
+			say("crash %s %s", pick("before", "after"), what)
+		case 11:
+			say("fault %s %s", pick("open", "post", "edit", "update"), pick("rate 5s", "lost", "unknown", "notsent", "hang", "slow 2s"))
+		case 12:
+			say("fault resolve %s", pick("rate 5s", "unknown", "hang", "slow 2s"))
+		}
+	}
+	say("rest\ncrash off")
+	return b.String()
+}

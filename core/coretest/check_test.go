@@ -1,0 +1,100 @@
+package coretest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"bellhop/core"
+)
+
+// TestCheckFinds breaks a sound world in one way each and shows that the
+// checker sees it.
+func TestCheckFinds(t *testing.T) {
+	const script = `
+adapter chat max=10
+llm chief tool look {"what":"it"}
+llm chief say first.....second
+say dm alice One.
+llm chief say third
+say dm alice Two.
+`
+	alice := core.Place{Adapter: "chat", Channel: "alice"}
+	room := func(w *world) []*message { return w.platforms[0].rooms[alice] }
+	tests := []struct {
+		name, want string
+		damage     func(w *world)
+	}{
+		{"a piece twice", "both show", func(w *world) {
+			w.platforms[0].rooms[alice] = append(room(w), room(w)[1])
+		}},
+		{"a piece lost", "is not to be seen", func(w *world) {
+			w.platforms[0].rooms[alice] = slices.Delete(room(w), 2, 3)
+		}},
+		{"a status line left", "still shows", func(w *world) { room(w)[1].kind = core.OutOpen }},
+		{"another text", "instead of", func(w *world) { room(w)[1].text = "…" }},
+		{"a mark left", "still marked", func(w *world) { room(w)[0].marks = []string{"👀"} }},
+		{"pieces out of order", "was shown before", func(w *world) {
+			f := w.platforms[0].finals
+			f[0], f[1] = f[1], f[0]
+		}},
+		{"a later outcome first", "was shown before", func(w *world) {
+			f := w.platforms[0].finals
+			f[1], f[2] = f[2], f[1]
+		}},
+		{"an event not acknowledged", "not acknowledged", func(w *world) {
+			w.platforms[0].pending = w.platforms[0].history[:1]
+		}},
+		{"a request that forgets", "no longer the beginning", func(w *world) {
+			w.minds.calls[1].call.Messages[0].Content += "!"
+		}},
+		{"a history that changes", "not the beginning", func(w *world) {
+			w.minds.calls[2].call.Messages[0].Content = "other"
+		}},
+		{"a system prompt that changes", "system prompt", func(w *world) { w.minds.calls[2].call.System += "!" }},
+		{"a tool call without its result", "misses the results", func(w *world) {
+			m := &w.minds.calls[1].call.Messages
+			*m = (*m)[:2]
+		}},
+		{"a result without its call", "not open", func(w *world) { w.minds.calls[1].call.Messages[1].Calls = nil }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, lines := newWorld(t, script)
+				defer w.end()
+				w.hold(lines)
+				tt.damage(w)
+				w.check()
+				if found := strings.Join(w.found(), "\n"); !strings.Contains(found, tt.want) {
+					t.Errorf("found %q, want %q", found, tt.want)
+				}
+			})
+		})
+	}
+}
+
+// TestArchive shows that a talk survives being rewritten.
+func TestArchive(t *testing.T) {
+	const text = "# a comment\nsay dm alice -- hi --\n\n-- chat/dm/alice --\n1 Alice: hi\n\n-- empty --\n-- ledger --\nitem\n"
+	a := parseArchive([]byte(text))
+	if got := string(a.format()); got != text {
+		t.Errorf("got %q", got)
+	}
+	if len(a.sections) != 3 || a.sections[2].name != "ledger" {
+		t.Errorf("sections %q", a.sections)
+	}
+}
+
+// TestVariants shows that each lines multiply.
+func TestVariants(t *testing.T) {
+	var got []string
+	for _, v := range variants("each A 1 \"2 3\"\neach B x y\nsay dm alice $A") {
+		got = append(got, v.name+": "+v.values.Replace("$A$B"))
+	}
+	want := []string{"1/x: 1x", "1/y: 1y", "2_3/x: 2 3x", "2_3/y: 2 3y"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
