@@ -19,10 +19,16 @@ const (
 // either way, as a markdown block or as mrkdwn text.
 func Slack() Target {
 	return Target{Max: slackRunes, Measure: func(piece string) int {
-		n := utf8.RuneCountInString(SlackMarkdown(piece))
 		doc := parse(piece)
-		if n <= slackRunes && (cells(doc) > slackCells || utf8.RuneCountInString(slackMrkdwn(doc)) > slackText) {
-			return slackRunes + 1
+		inTables := cells(doc)
+		long := inTables > slackCells
+		// A character becomes at most five, except in the padding of tables.
+		if inTables > 0 || len(piece) > slackText/5 {
+			long = long || utf8.RuneCountInString(slackMrkdwn(doc)) > slackText
+		}
+		n := utf8.RuneCountInString(slackBlock(doc))
+		if long {
+			return max(n, slackRunes+1)
 		}
 		return n
 	}}
@@ -53,8 +59,10 @@ func cells(doc []block) int {
 // SlackMarkdown renders one Markdown piece for a markdown block. Nothing in it
 // mentions anybody, whatever the piece says: what looks like a mention is
 // shown as it was written.
-func SlackMarkdown(md string) string {
-	doc := parse(md)
+func SlackMarkdown(md string) string { return slackBlock(parse(md)) }
+
+// slackBlock writes a document, which it makes harmless.
+func slackBlock(doc []block) string {
 	slackBlocks(doc)
 	return escapedMention.ReplaceAllString(markdown(doc), "&lt;$1")
 }

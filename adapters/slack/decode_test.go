@@ -158,7 +158,7 @@ func TestDecodeMessages(t *testing.T) {
 			inMessage(func(in *core.Inbound) { in.Text = "x" })},
 		"an edit": {`{"type":"message","subtype":"message_changed","channel":"C1","channel_type":"channel","message":{"type":"message","user":"UANN","text":"better",
 			"ts":"` + ts + `","edited":{"user":"UANN","ts":"1700000060.000000"}}}`, inMessage(func(in *core.Inbound) {
-			in.Key, in.Kind, in.Text, in.Time = key+"/1700000060.000000", core.InEdit, "better", time.Unix(1700000060, 0).UTC()
+			in.Key, in.Kind, in.Text, in.Time = "e/A1/Ev1", core.InEdit, "better", time.Unix(1700000060, 0).UTC()
 		})},
 		"an unfurl": {`{"type":"message","subtype":"message_changed","channel":"C1","message":{"user":"UANN","text":"same","ts":"` + ts + `"}}`, inMessage(func(in *core.Inbound) {
 			in.Key, in.Kind, in.Text = "e/A1/Ev1", core.InEdit, "same"

@@ -21,7 +21,9 @@ const (
 	// historyEvery is the pause between calls while catching up. Slack takes
 	// about 50 a minute, and answers need some of them.
 	historyEvery = 1500 * time.Millisecond
-	// maxCatchUp bounds the calls that one gap is worth.
+	// maxMissed bounds the pages that one place is worth, and
+	maxMissed = 3
+	// maxCatchUp the calls that one gap is worth.
 	maxCatchUp = 60
 	// threadLife is how long after its last message a thread is caught up with.
 	threadLife = 48 * time.Hour
@@ -72,31 +74,24 @@ func (a *Adapter) page(ctx context.Context, method, channel string, params url.V
 	return p, nil
 }
 
-// catchUp reads, after each gap, what was said meanwhile where this process
-// has heard of something before. It returns when ctx has ended.
-func (r *receiver) catchUp(ctx context.Context) error {
-	for {
-		select {
-		case <-r.gap:
-		case <-ctx.Done():
-			return nil
-		}
-		calls := 0
-		for _, p := range r.rooms.toRead() {
-			if calls >= maxCatchUp {
-				r.log.Warn("a gap is longer than what may be read at once", "calls", calls)
-				break
-			}
-			n, err := r.readOn(ctx, p)
-			calls += n
-			if ctx.Err() != nil {
-				return nil
-			}
-			if err != nil {
-				r.log.Warn("a place could not be caught up with", "place", p, "err", err)
-			}
+// fallBehind notes, after a gap, all places where something may have been said
+// meanwhile.
+func (r *receiver) fallBehind() {
+	r.behind, r.next, r.reads = r.rooms.toRead(), time.Now().Add(historyEvery), 0
+}
+
+// isBehind tells which place must be caught up with before the event is taken.
+func (r *receiver) isBehind(in core.Inbound) (core.Place, bool) {
+	if in.Kind != core.InMessage || in.MessageID == "" || time.Now().Before(r.refuse) {
+		return core.Place{}, false
+	}
+	home := core.Place{Adapter: in.Place.Adapter, Channel: in.Place.Channel}
+	for _, p := range r.behind {
+		if p == in.Place || p == home && in.Place.Topic == in.MessageID {
+			return p, true
 		}
 	}
+	return core.Place{}, false
 }
 
 // toRead lists the places to catch up with, those where something happened
@@ -124,33 +119,41 @@ func (r *rooms) since(p core.Place) string {
 	return c.ts
 }
 
-// readOn hands on what a place has said since it was last heard, oldest first,
-// and returns how many calls that took.
-func (r *receiver) readOn(ctx context.Context, p core.Place) (calls int, err error) {
-	params := url.Values{"oldest": {r.rooms.since(p)}}
+// readOn reads what a place has said since it was last heard, oldest first, and
+// takes it off those that are behind. It returns an error only with ctx's end,
+// or if Slack refuses the credentials.
+func (r *receiver) readOn(ctx context.Context, p core.Place) ([]delivery, error) {
+	r.behind = slices.DeleteFunc(r.behind, func(other core.Place) bool { return other == p })
+	oldest := r.rooms.since(p)
+	params := url.Values{"oldest": {oldest}}
 	read := r.history
 	if p.Topic != "" {
 		read = r.replies
 		params.Set("ts", p.Topic)
 	}
 	var found []delivery
-	for calls < 3 {
-		calls++
-		if err := sleep(ctx, historyEvery); err != nil {
-			return calls, err
-		}
+	for pages := 0; pages < maxMissed; pages++ {
 		page, err := read(ctx, p.Channel, params)
-		if e, ok := errors.AsType[*apiError](err); ok && e.retryAfter > 0 {
-			if err := sleep(ctx, e.retryAfter); err != nil {
-				return calls, err
-			}
-			continue
-		}
+		r.reads++
+		r.next = time.Now().Add(historyEvery)
 		if err != nil {
-			return calls, err
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			e, _ := errors.AsType[*apiError](err)
+			if slices.Contains(finished, e.code) {
+				return nil, r.fatal(e, false)
+			}
+			r.log.Warn("what was said meanwhile could not be read", "place", p, "err", err)
+			if e.retryAfter > 0 {
+				r.behind = append(r.behind, p)
+				r.next = r.next.Add(e.retryAfter)
+				r.refuse = r.next
+			}
+			break
 		}
 		for i, m := range page.messages {
-			if m.TS > params.Get("oldest") {
+			if m.TS > oldest {
 				found = append(found, delivery{channel: p.Channel, message: page.raw[i]})
 			}
 		}
@@ -159,15 +162,12 @@ func (r *receiver) readOn(ctx context.Context, p core.Place) (calls int, err err
 		}
 		params.Set("cursor", page.next)
 	}
-	slices.SortStableFunc(found, func(x, y delivery) int { return strings.Compare(stampOf(x.message), stampOf(y.message)) })
-	for _, d := range found {
-		select {
-		case r.waiting <- d:
-		case <-ctx.Done():
-			return calls, ctx.Err()
-		}
+	if r.reads > maxCatchUp && len(r.behind) > 0 {
+		r.log.Warn("not all that was said meanwhile is read", "places", len(r.behind))
+		r.behind = nil
 	}
-	return calls, nil
+	slices.SortStableFunc(found, func(x, y delivery) int { return strings.Compare(stampOf(x.message), stampOf(y.message)) })
+	return found, nil
 }
 
 // stampOf is a message's time stamp.

@@ -30,13 +30,14 @@ const unreadableFrame = "unreadable"
 type delivery struct {
 	frame frame
 	from  *socket // nil: a history, which wants no acknowledgement
+	at    time.Time
 
 	channel string
 	message json.RawMessage
 }
 
 // intake decodes what comes, hands it to the sink and acknowledges it, until
-// ctx ends or Slack refuses the credentials.
+// ctx ends or Slack refuses the credentials. While nothing comes it catches up.
 func (r *receiver) intake(ctx context.Context) error {
 	select {
 	case <-r.known:
@@ -48,28 +49,30 @@ func (r *receiver) intake(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		batch := make([]core.Inbound, len(waiting))
-		for i, d := range waiting {
-			if batch[i], err = r.decode(ctx, d); err != nil {
-				return err
-			}
-		}
-		if err := r.store(ctx, batch); err != nil {
+		if err := r.take(ctx, waiting); err != nil {
 			return err
-		}
-		r.rooms.heard(batch)
-		for i, d := range waiting {
-			r.acknowledge(d, batch[i])
 		}
 	}
 }
 
-// collect waits for something and takes what waits with it.
+// collect waits for something and takes what waits with it, or reads on at a
+// place that is behind.
 func (r *receiver) collect(ctx context.Context) ([]delivery, error) {
+	var due <-chan time.Time
+	if len(r.behind) > 0 {
+		t := time.NewTimer(time.Until(r.next))
+		defer t.Stop()
+		due = t.C
+	}
 	var waiting []delivery
 	select {
 	case d := <-r.waiting:
 		waiting = append(waiting, d)
+	case <-r.gap:
+		r.fallBehind()
+		return nil, nil
+	case <-due:
+		return r.readOn(ctx, r.behind[0])
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -77,11 +80,59 @@ func (r *receiver) collect(ctx context.Context) ([]delivery, error) {
 		select {
 		case d := <-r.waiting:
 			waiting = append(waiting, d)
+			continue
 		default:
-			return waiting, nil
 		}
+		break
+	}
+	// The gap was before any of these.
+	select {
+	case <-r.gap:
+		r.fallBehind()
+	default:
 	}
 	return waiting, nil
+}
+
+// take decodes a batch, stores it and acknowledges it. What a place has said
+// during a gap goes before what it says now. A copy that came while its twin
+// was being stored is durable already.
+func (r *receiver) take(ctx context.Context, waiting []delivery) error {
+	var batch []core.Inbound
+	var taken []delivery
+	for len(waiting) > 0 {
+		d := waiting[0]
+		in, err := r.decode(ctx, d)
+		if err != nil {
+			return err
+		}
+		if p, late := r.isBehind(in); late && d.from != nil {
+			missed, err := r.readOn(ctx, p)
+			if err != nil {
+				return err
+			}
+			waiting = append(missed, waiting...)
+			continue
+		}
+		waiting = waiting[1:]
+		if at, ok := r.stored.get(in.Key); ok && d.at.Before(at) && d.from != nil {
+			r.acknowledge(d, in)
+			continue
+		}
+		batch, taken = append(batch, in), append(taken, d)
+	}
+	if len(batch) == 0 {
+		return nil
+	}
+	if err := r.store(ctx, batch); err != nil {
+		return err
+	}
+	r.rooms.heard(batch)
+	for i, d := range taken {
+		r.stored.put(batch[i].Key, time.Now())
+		r.acknowledge(d, batch[i])
+	}
+	return nil
 }
 
 // store offers a batch to the sink until it is durable.

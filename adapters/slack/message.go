@@ -101,9 +101,7 @@ func (d *decoder) changed(key string, raw json.RawMessage, m *message) core.Inbo
 	case !speaks(&now) || d.ours(&now):
 		return ignored(key)
 	}
-	if at := now.Edited.v.TS.v; at != "" {
-		key = d.messageKey(m.Channel, now.TS) + "/" + clean(at)
-	}
+	// The key is the event's: two edits of one second have the same time.
 	in := d.said(core.InEdit, key, &now)
 	if at := when(now.Edited.v.TS.v); !at.IsZero() {
 		in.Time = at

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"strings"
 
 	"bellhop/core"
 )
@@ -45,7 +44,7 @@ func (a *Adapter) resolve(ctx context.Context, o core.Outbound) (core.Receipt, e
 		for i := range page.messages {
 			m := &page.messages[i]
 			switch key := m.Metadata.v.Payload.v.Key.v; {
-			case m.Metadata.v.Type.v == metadataType && key == o.Key:
+			case m.Metadata.v.Type.v == metadataType && key == keyOf(o):
 				a.rooms.sent(o.Place, m.TS)
 				return core.Receipt{ID: m.TS, Time: when(m.TS)}, nil
 			case a.mayBe(me, o, m):
@@ -66,7 +65,7 @@ func (a *Adapter) resolve(ctx context.Context, o core.Outbound) (core.Receipt, e
 // mayBe reports whether m can be the stream that was opened for o.
 func (a *Adapter) mayBe(me identity, o core.Outbound, m *message) bool {
 	ours := m.Bot != "" && m.Bot == me.bot || m.User != "" && m.User == me.user
-	return ours && !a.latches.noStream.Load() && strings.HasSuffix(o.Key, "/0") && o.Place.Topic != "" && timestamp.MatchString(o.After) &&
+	return ours && !a.latches.noStream.Load() && o.Place.Topic != "" && timestamp.MatchString(o.After) &&
 		m.TS > o.After && m.Metadata.v.Type.v == "" && m.Subtype == "" && len(m.Files.v) == 0 && (o.Known == nil || !o.Known(m.TS))
 }
 

@@ -41,9 +41,10 @@ func (a *Adapter) Run(ctx context.Context, sink core.Sink) error {
 		known:   make(chan struct{}),
 		recheck: make(chan struct{}, 1),
 		gap:     make(chan struct{}, 1),
+		stored:  newRecent[string, time.Time](2 * maxBatch),
 	}
 	var wg sync.WaitGroup
-	for _, part := range []func(context.Context) error{r.identify, r.connect, r.catchUp} {
+	for _, part := range []func(context.Context) error{r.identify, r.connect} {
 		wg.Go(func() {
 			if err := part(ctx); err != nil {
 				cancel(err)
@@ -67,6 +68,13 @@ type receiver struct {
 	known   chan struct{} // closed when we know who we are
 	recheck chan struct{} // asks whether the bot token is still good
 	gap     chan struct{} // says that events may have been missed
+
+	// Owned by the intake.
+	stored *recent[string, time.Time] // when events became durable, by key
+	behind []core.Place               // places to catch up with
+	next   time.Time                  // no reading before then while nothing comes,
+	refuse time.Time                  // and none at all before then: Slack's word
+	reads  int                        // calls that the gap has cost
 }
 
 // identify asks who we are, and again whenever there is a reason for doubt.

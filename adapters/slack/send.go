@@ -155,7 +155,7 @@ func (a *Adapter) write(ctx context.Context, method string, params url.Values, o
 	if buttons != nil {
 		blocks = append(blocks, buttons)
 	}
-	set(params, "metadata", slack.SlackMetadata{EventType: metadataType, EventPayload: map[string]any{"key": o.Key}})
+	set(params, "metadata", slack.SlackMetadata{EventType: metadataType, EventPayload: map[string]any{"key": keyOf(o)}})
 	params.Set("unfurl_links", "false")
 	params.Set("unfurl_media", "false")
 	params.Set("text", shorten(text))
@@ -177,6 +177,15 @@ func (a *Adapter) write(ctx context.Context, method string, params url.Values, o
 		})
 	}
 	return a.api.call(ctx, method, params, result)
+}
+
+// keyOf is an Outbound's key as metadata, which hold little.
+func keyOf(o core.Outbound) string {
+	const most = 200
+	if len(o.Key) > most {
+		return hashed([]byte(o.Key))
+	}
+	return o.Key
 }
 
 // set puts a value into a parameter as JSON.

@@ -6,9 +6,8 @@
 // acknowledged all the same. Inbound JSON is decoded by structs that ask for
 // no more than they need; the library gives the types of what is sent.
 //
-// Run starts one goroutine that connects, one that asks who we are, one that
-// catches up after a gap, and two for each socket; all have ended when Run
-// returns. Send and the functions of Features work in the caller's goroutine.
+// Run starts one goroutine that connects, one that asks who we are, and two for
+// each socket; all have ended when Run returns. Send and the functions of Features work in the caller's goroutine.
 //
 // It may import core, adapters/markup, github.com/slack-go/slack and
 // github.com/gorilla/websocket.
@@ -169,6 +168,13 @@ func (a *Adapter) state() core.Health {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.health
+}
+
+// greeted notes a sign of life that a deaf socket gives too.
+func (a *Adapter) greeted() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.health.LastInbound = time.Now()
 }
 
 // alive notes a sign of life; it ends any trouble.

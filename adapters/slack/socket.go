@@ -84,6 +84,7 @@ func (a *Adapter) open(ctx context.Context) (*socket, error) {
 		_ = conn.Close()
 		return nil, &apiError{method: "socket", text: a.api.redact(err.Error()), ended: ctx.Err()}
 	}
+	a.greeted()
 	return s, nil
 }
 
@@ -98,7 +99,6 @@ func (s *socket) greet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.alive()
 	var f frame
 	_ = json.Unmarshal(data, &f)
 	switch f.Type {
@@ -158,7 +158,7 @@ func (s *socket) take(ctx context.Context, data []byte, out chan<- delivery) boo
 		}
 	case f.Envelope != "":
 		select {
-		case out <- delivery{frame: f, from: s}:
+		case out <- delivery{frame: f, from: s, at: time.Now()}:
 		case <-ctx.Done():
 			return false
 		}

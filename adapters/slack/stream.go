@@ -50,12 +50,16 @@ func (s *streams) add(at spot) {
 	s.open[at] = &stream{}
 }
 
+// wordless is the status line that says nothing: a stream without text looks
+// better. Any other is worth showing, and could not be taken back in a stream.
+const wordless = "…"
+
 // begin opens a stream where that is possible; an empty receipt says that it
 // is not.
 func (a *Adapter) begin(ctx context.Context, o core.Outbound) (core.Receipt, error) {
 	p := o.Place
 	to, heard := a.rooms.person(p)
-	if o.Kind != core.OutOpen || p.Topic == "" || !heard || a.latches.noStream.Load() || len(o.Buttons) > 0 || o.File != nil {
+	if o.Kind != core.OutOpen || o.Text != wordless || p.Topic == "" || !heard || a.latches.noStream.Load() || len(o.Buttons) > 0 || o.File != nil {
 		return core.Receipt{}, nil
 	}
 	params := url.Values{

@@ -1,0 +1,375 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"bellhop/adapters/markup"
+	"bellhop/core"
+)
+
+var (
+	thread = core.Place{Adapter: "slack", Channel: "C1", Topic: "1700000000.000100"}
+	dm     = core.Place{Adapter: "slack", Channel: "D1"}
+)
+
+// values flattens a call's parameters.
+func values(c call) map[string]string {
+	got := map[string]string{}
+	for name := range c.params {
+		got[name] = c.params.Get(name)
+	}
+	return got
+}
+
+func TestSendParams(t *testing.T) {
+	const block = `[{"type":"markdown","text":"a **b** \u0026lt;!here\u003e"}]`
+	base := func(more map[string]string) map[string]string {
+		all := map[string]string{
+			"channel": "C1", "text": "a *b* &lt;!here&gt;", "blocks": block, "unfurl_links": "false", "unfurl_media": "false",
+			"metadata": `{"event_type":"bellhop_out","event_payload":{"key":"p1/0"}}`,
+		}
+		for k, v := range more {
+			all[k] = v
+		}
+		return all
+	}
+	tests := map[string]struct {
+		out    core.Outbound
+		method string
+		want   map[string]string
+	}{
+		"in a thread": {core.Outbound{Place: thread}, "chat.postMessage", base(map[string]string{"thread_ts": thread.Topic})},
+		"direct":      {core.Outbound{Place: dm}, "chat.postMessage", base(map[string]string{"channel": "D1"})},
+		"edit":        {core.Outbound{Place: thread, Edit: "1700000100.000100"}, "chat.update", base(map[string]string{"ts": "1700000100.000100"})},
+		"speaker": {core.Outbound{Place: dm, Speaker: core.Speaker{Name: "Chief", Icon: "🤖"}}, "chat.postMessage",
+			base(map[string]string{"channel": "D1", "username": "Chief", "icon_emoji": ":robot_face:"})},
+		"speaker with a picture": {core.Outbound{Place: dm, Speaker: core.Speaker{Name: "Chief", Icon: "https://x.y/z.png"}}, "chat.postMessage",
+			base(map[string]string{"channel": "D1", "username": "Chief", "icon_url": "https://x.y/z.png"})},
+		"buttons": {core.Outbound{Place: dm, Buttons: []core.Button{{Label: "Yes", Value: "y/1"}, {Label: strings.Repeat("x", 80), Value: "n"}}}, "chat.postMessage",
+			base(map[string]string{"channel": "D1", "blocks": strings.TrimSuffix(block, "]") + `,{"type":"actions","elements":[` +
+				`{"type":"button","text":{"type":"plain_text","text":"Yes","emoji":true},"action_id":"b:y/1","value":"y/1"},` +
+				`{"type":"button","text":{"type":"plain_text","text":"` + strings.Repeat("x", 75) + `","emoji":true},"action_id":"b:n","value":"n"}]}]`})},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			o := always(reply{})
+			tt.out.Key, tt.out.Kind, tt.out.Text = "p1/0", core.OutFinal, "a **b** <!here>"
+			got, err := adapter(o, io.Discard).Send(t.Context(), tt.out)
+			if err != nil || got.ID != "1700000100.000100" || got.Time.IsZero() {
+				t.Fatalf("Send = %v, %v", got, err)
+			}
+			calls := o.calls(tt.method)
+			if len(calls) != 1 || len(o.seen) != 1 {
+				t.Fatalf("called %v", o.methods())
+			}
+			if diff := cmp.Diff(tt.want, values(calls[0])); diff != "" {
+				t.Error(diff)
+			}
+			if calls[0].header.Get("Authorization") != "Bearer "+botToken {
+				t.Errorf("header %v", calls[0].header)
+			}
+		})
+	}
+}
+
+func TestSendOutcome(t *testing.T) {
+	reset := reply{err: &net.OpError{Op: "read", Err: errors.New("connection reset by peer")}}
+	refusal := reply{err: &net.OpError{Op: "dial", Err: errors.New("connection refused")}}
+	tests := map[string]struct {
+		edit  string
+		reply reply
+		want  error
+		words string
+	}{
+		"page":           {"", htmlPage(502), core.ErrUnknown, "HTTP 502"},
+		"a page, ok":     {"", htmlPage(200), core.ErrUnknown, "HTTP 200"},
+		"an edit":        {"1.1", htmlPage(503), core.ErrUnknown, "HTTP 503"},
+		"internal":       {"", no("internal_error"), core.ErrUnknown, "internal_error"},
+		"fatal at Slack": {"", no("fatal_error"), core.ErrUnknown, "fatal_error"},
+		"away":           {"", reply{status: 503, body: `{"ok":false,"error":"service_unavailable"}`}, core.ErrNotSent, "service_unavailable"},
+		"half an answer": {"", reply{status: 200, body: `{"ok":true,"ts`}, core.ErrUnknown, ""},
+		"no id":          {"", ok(``), core.ErrUnknown, "did not say its id"},
+		"odd id":         {"", ok(`"ts":17`), core.ErrUnknown, "unreadable"},
+		"reset":          {"", reset, core.ErrUnknown, "reset"},
+		"no connection":  {"", refusal, core.ErrNotSent, "refused"},
+		"token":          {"", no("invalid_auth"), core.ErrFatal, "check the bot token"},
+		"revoked":        {"1.1", no("token_revoked"), core.ErrFatal, "check the bot token"},
+		"not invited":    {"", no("not_in_channel"), core.ErrRefused, "invite me with /invite @bellhop"},
+		"no channel":     {"", no("channel_not_found"), core.ErrRefused, "invite me with /invite @bellhop"},
+		"archived":       {"", no("is_archived"), core.ErrRefused, "archived"},
+		"restricted":     {"", no("restricted_action"), core.ErrRefused, "does not let me write"},
+		"no root":        {"", no("thread_not_found"), core.ErrRefused, "was deleted"},
+		"scope":          {"", reply{status: 200, body: `{"ok":false,"error":"missing_scope","needed":"chat:write"}`}, core.ErrRefused, "chat:write"},
+		"anything else":  {"", no("moon_is_full"), core.ErrRefused, "moon_is_full"},
+		"edit of none":   {"1.1", no("message_not_found"), core.ErrGone, ""},
+		"edit of theirs": {"1.1", no("cant_update_message"), core.ErrGone, ""},
+		"edit too late":  {"1.1", no("edit_window_closed"), core.ErrGone, ""},
+		"edit of no id":  {"x", ok(``), core.ErrGone, ""},
+		"wait":           {"", tooManyCalls(17), &core.RetryAfter{After: 17 * time.Second}, ""},
+		"wait, in ok":    {"", no("ratelimited"), &core.RetryAfter{After: patience}, ""},
+		"wait, a page":   {"1.1", reply{status: 429}, &core.RetryAfter{After: patience}, ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := adapter(always(tt.reply), io.Discard).Send(t.Context(), core.Outbound{Kind: core.OutFinal, Place: thread, Edit: tt.edit, Text: "x"})
+			if want, ok := tt.want.(*core.RetryAfter); ok {
+				if got, ok := errors.AsType[*core.RetryAfter](err); !ok || got.After != want.After || got.Global {
+					t.Errorf("Send: %v, want %v", err, want.After)
+				}
+			} else {
+				only(t, err, tt.want)
+			}
+			if err == nil || !strings.Contains(err.Error(), tt.words) {
+				t.Errorf("%v does not say %q", err, tt.words)
+			}
+		})
+	}
+}
+
+func TestSendToNoPlace(t *testing.T) {
+	o := always(reply{})
+	f := adapter(o, io.Discard).Features()
+	for _, p := range []core.Place{{Channel: "#ops"}, {Channel: "C1", Topic: "x"}, {Channel: ""}, {Channel: "C1/../x"}} {
+		_, err := adapter(o, io.Discard).Send(t.Context(), core.Outbound{Place: p, Text: "x"})
+		only(t, err, core.ErrRefused)
+		only(t, f.Typing(t.Context(), p), core.ErrRefused)
+		only(t, f.React(t.Context(), p, "1.1", "👀"), core.ErrRefused)
+		_, err = f.Resolve(t.Context(), core.Outbound{Place: p, Text: "x"})
+		only(t, err, core.ErrRefused)
+	}
+	if len(o.seen) != 0 {
+		t.Errorf("called %v", o.methods())
+	}
+}
+
+// TestRefusedBlocksGoAsText, with the same piece, and with its buttons.
+func TestRefusedBlocksGoAsText(t *testing.T) {
+	for _, code := range []string{"invalid_blocks", "msg_too_long", "msg_blocks_too_long"} {
+		for _, edit := range []string{"", "1700000100.000100"} {
+			o := script(map[string][]reply{"chat.postMessage": {no(code), {}}, "chat.update": {no(code), {}}})
+			long := strings.Repeat("some **words** & more\n", 400)
+			got, err := adapter(o, io.Discard).Send(t.Context(), core.Outbound{Kind: core.OutFinal, Place: dm, Edit: edit, Text: long})
+			if err != nil || got.ID != "1700000100.000100" || len(o.seen) != 2 {
+				t.Fatalf("Send = %v, %v after %v", got, err, o.methods())
+			}
+			first, second := o.seen[0].params, o.seen[1].params
+			if second.Get("text") != markup.SlackText(long) || strings.Contains(second.Get("blocks"), "markdown") {
+				t.Errorf("second try: %.80q, blocks %q", second.Get("text"), second.Get("blocks"))
+			}
+			if n := len(first.Get("text")); n > fallbackText+len("…") || !strings.HasSuffix(first.Get("text"), "more…") {
+				t.Errorf("the text beside the blocks has %d bytes and ends %q", n, first.Get("text")[n-20:])
+			}
+		}
+	}
+	o := script(map[string][]reply{"chat.postMessage": {no("invalid_blocks"), {}}})
+	_, err := adapter(o, io.Discard).Send(t.Context(), core.Outbound{Place: dm, Text: "x", Buttons: []core.Button{{Label: "Yes", Value: "y"}}})
+	if err != nil || !strings.Contains(o.seen[1].params.Get("blocks"), `"action_id":"b:y"`) {
+		t.Errorf("%v, blocks %s", err, o.seen[1].params.Get("blocks"))
+	}
+}
+
+func TestSpeakerIsLatchedOff(t *testing.T) {
+	o := newOffice(func(_ context.Context, c call) reply {
+		if c.params.Has("username") {
+			return reply{status: 200, body: `{"ok":false,"error":"missing_scope","needed":"chat:write.customize"}`}
+		}
+		return reply{}
+	})
+	a := adapter(o, io.Discard)
+	for range 2 {
+		if _, err := a.Send(t.Context(), core.Outbound{Place: dm, Text: "x", Speaker: core.Speaker{Name: "Chief", Icon: "🤖"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(o.seen) != 3 || o.seen[2].params.Has("icon_emoji") {
+		t.Errorf("called %v", o.methods())
+	}
+}
+
+// TestThreadWithoutRoot: Slack puts such a reply into the channel, where it
+// must not stay.
+func TestThreadWithoutRoot(t *testing.T) {
+	o := script(map[string][]reply{"chat.postMessage": {ok(`"ts":"1700000100.000100","message":{"ts":"1700000100.000100","text":"x"}`)}})
+	_, err := adapter(o, io.Discard).Send(t.Context(), core.Outbound{Place: thread, Text: "x"})
+	only(t, err, core.ErrRefused)
+	if d := o.calls("chat.delete"); len(d) != 1 || d[0].params.Get("ts") != "1700000100.000100" {
+		t.Errorf("called %v", o.methods())
+	}
+}
+
+func TestSendGivesUpWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOffice(func(ctx context.Context, _ call) reply { <-ctx.Done(); return reply{err: ctx.Err()} })
+		a := adapter(o, io.Discard)
+		start := time.Now()
+		_, err := a.Send(t.Context(), core.Outbound{Place: dm, Text: "x"})
+		only(t, err, core.ErrUnknown)
+		if took := time.Since(start); took != callTimeout {
+			t.Errorf("waited %s", took)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err = a.Send(ctx, core.Outbound{Place: dm, Text: "x"})
+		only(t, err, core.ErrNotSent)
+		if !errors.Is(err, context.Canceled) || len(o.seen) != 1 {
+			t.Errorf("Send after the end: %v, %d calls", err, len(o.seen))
+		}
+	})
+}
+
+// TestResolve looks for the message with the key p1/0 in a thread.
+func TestResolve(t *testing.T) {
+	const (
+		theirs = `{"user":"UANN","text":"x","ts":"1700000000.000100"}`
+		other  = `{"bot_id":"BBOT","text":"x","ts":"1700000050.000100","metadata":{"event_type":"bellhop_out","event_payload":{"key":"p0/0"}}}`
+		it     = `{"bot_id":"BBOT","text":"x","ts":"1700000060.000100","metadata":{"event_type":"bellhop_out","event_payload":{"key":"p1/0"}}}`
+		fake   = `{"user":"UANN","text":"x","ts":"1700000055.000100","metadata":{"event_type":"else","event_payload":{"key":"p1/0"}}}`
+		stray  = `{"bot_id":"BBOT","user":"UBOT","text":"","ts":"1700000070.000100"}`
+	)
+	list := func(messages ...string) string { return `"messages":[` + strings.Join(messages, ",") + `]` }
+	more := `,"response_metadata":{"next_cursor":"c2"}`
+	tests := map[string]struct {
+		pages []reply
+		want  string
+		err   error
+	}{
+		"there":             {[]reply{ok(list(theirs, other, fake, it))}, "1700000060.000100", nil},
+		"on the next page":  {[]reply{ok(list(theirs, other) + more), ok(list(it))}, "1700000060.000100", nil},
+		"nowhere":           {[]reply{ok(list(theirs, other))}, "", core.ErrNotSent},
+		"no root":           {[]reply{no("thread_not_found")}, "", core.ErrNotSent},
+		"a stream":          {[]reply{ok(list(theirs, other, stray))}, "1700000070.000100", nil},
+		"it before strays":  {[]reply{ok(list(stray, it))}, "1700000060.000100", nil},
+		"never ending":      {[]reply{ok(list(theirs) + more)}, "", core.ErrUnknown},
+		"broken":            {[]reply{htmlPage(502)}, "", core.ErrUnknown},
+		"away":              {[]reply{no("service_unavailable")}, "", core.ErrUnknown},
+		"token":             {[]reply{no("invalid_auth")}, "", core.ErrUnknown},
+		"not in there":      {[]reply{no("not_in_channel")}, "", core.ErrRefused},
+		"history forbidden": {[]reply{no("missing_scope")}, "", core.ErrRefused},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			o := script(map[string][]reply{"conversations.replies": tt.pages})
+			a := adapter(o, io.Discard)
+			a.me = identity{user: "UBOT", bot: "BBOT"}
+			got, err := a.Features().Resolve(t.Context(), core.Outbound{Key: "p1/0", Kind: core.OutOpen, Place: thread, Text: "…", After: thread.Topic,
+				Known: func(id string) bool { return id == "1700000050.000100" }})
+			if got.ID != tt.want || tt.err == nil && err != nil {
+				t.Errorf("found %q, %v; want %q", got.ID, err, tt.want)
+			}
+			only(t, err, tt.err)
+			p := o.seen[0].params
+			if p.Get("include_all_metadata") != "true" || p.Get("oldest") != thread.Topic || p.Get("ts") != thread.Topic {
+				t.Errorf("asked %v", p)
+			}
+			if len(o.seen) > maxPages {
+				t.Errorf("%d pages", len(o.seen))
+			}
+		})
+	}
+	o := script(map[string][]reply{"conversations.history": {ok(list(it))}})
+	got, err := adapter(o, io.Discard).Features().Resolve(t.Context(), core.Outbound{Key: "p1/0", Place: dm, Text: "x"})
+	if err != nil || got.ID != "1700000060.000100" || o.seen[0].params.Has("oldest") {
+		t.Errorf("Resolve = %v, %v with %v", got, err, o.seen)
+	}
+	o = always(reply{})
+	if got, err := adapter(o, io.Discard).Features().Resolve(t.Context(), core.Outbound{Place: dm, Edit: "1.1", Text: "x"}); err != nil || got.ID != "1.1" {
+		t.Errorf("Resolve of an edit = %v, %v", got, err)
+	}
+}
+
+func TestSplitOfNothingButMarks(t *testing.T) {
+	f := adapter(always(reply{}), io.Discard).Features()
+	for _, text := range []string{"```", "~~~", ">>>", "#", "[x]: http://y", "<!-- x -->"} {
+		if pieces := f.Split(text); len(pieces) != 1 || markup.Plain(pieces[0]) != text {
+			t.Errorf("%q is cut into %q", text, pieces)
+		}
+	}
+	if pieces := f.Split(" \n\t"); len(pieces) != 0 {
+		t.Errorf("blank text is cut into %q", pieces)
+	}
+	if d := f.Preview(dm, true); d < time.Second || d > 5*time.Second {
+		t.Errorf("a preview every %s", d)
+	}
+}
+
+func TestUpload(t *testing.T) {
+	file := &core.Attachment{Name: "q3.csv", MIME: "text/csv", Content: []byte("a,b")}
+	o := script(map[string][]reply{
+		"files.getUploadURLExternal": {ok(`"upload_url":"https://files.slack.test/upload/1","file_id":"F1"`)},
+		"1":                          {{status: 200, body: "OK - 3"}},
+		"chat.postMessage":           {htmlPage(502), {}},
+	})
+	a := adapter(o, io.Discard)
+	out := core.Outbound{Key: "p1/0", Kind: core.OutFinal, Place: thread, Text: "see", File: file}
+	_, err := a.Send(t.Context(), out)
+	only(t, err, core.ErrUnknown)
+	if _, err := a.Send(t.Context(), out); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"files.getUploadURLExternal", "1", "files.completeUploadExternal", "chat.postMessage", "chat.postMessage"}
+	if diff := cmp.Diff(want, o.methods()); diff != "" {
+		t.Error(diff)
+	}
+	if c := o.seen[1]; c.body != "a,b" || c.header.Get("Authorization") != "" {
+		t.Errorf("uploaded %q with %v", c.body, c.header)
+	}
+	got := values(o.seen[2])
+	if diff := cmp.Diff(map[string]string{"files": `[{"id":"F1","title":"q3.csv"}]`, "channel_id": "C1", "thread_ts": thread.Topic}, got); diff != "" {
+		t.Error(diff)
+	}
+	if got := o.seen[0].params.Get("length"); got != "3" {
+		t.Errorf("length %s", got)
+	}
+
+	for name, tt := range map[string]struct {
+		replies map[string][]reply
+		content string
+		want    error
+	}{
+		"no scope": {map[string][]reply{"files.getUploadURLExternal": {no("missing_scope")}}, "x", nil},
+		"empty":    {nil, "", nil},
+		"broken":   {map[string][]reply{"files.getUploadURLExternal": {ok(`"upload_url":"https://files.slack.test/1"`)}, "1": {htmlPage(500)}}, "x", core.ErrNotSent},
+		"lost":     {map[string][]reply{"files.getUploadURLExternal": {ok(`"upload_url":"https://files.slack.test/1"`)}, "files.completeUploadExternal": {htmlPage(500)}}, "x", core.ErrUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := script(tt.replies)
+			_, err := adapter(o, io.Discard).Send(t.Context(), core.Outbound{Place: dm, Text: "see", File: &core.Attachment{Name: "a.txt", Content: []byte(tt.content)}})
+			only(t, err, tt.want)
+			if posts := o.calls("chat.postMessage"); tt.want == nil && (len(posts) != 1 || !strings.Contains(posts[0].params.Get("text"), "could not attach a.txt")) {
+				t.Errorf("posted %v", posts)
+			}
+		})
+	}
+}
+
+// TestTextIsSafe: whatever a model writes, nobody is called by it.
+func TestTextIsSafe(t *testing.T) {
+	o := always(reply{})
+	if _, err := adapter(o, io.Discard).Send(t.Context(), core.Outbound{Place: dm, Text: "<!channel> `<@U1>` @here"}); err != nil {
+		t.Fatal(err)
+	}
+	var blocks []struct{ Text string }
+	if err := json.Unmarshal([]byte(o.seen[0].params.Get("blocks")), &blocks); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{blocks[0].Text, o.seen[0].params.Get("text")} {
+		if strings.Contains(text, "<!") || strings.Contains(text, "<@") {
+			t.Errorf("sent %q", text)
+		}
+	}
+	for _, name := range []string{"link_names", "parse", "mrkdwn"} {
+		if o.seen[0].params.Has(name) {
+			t.Errorf("%s is set", name)
+		}
+	}
+}
