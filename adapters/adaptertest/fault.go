@@ -117,4 +117,5 @@ type Shown struct {
 	Edits   int
 	Pings   []string // whom it notifies, by account id; "here", "channel" and "everyone" are many
 	Files   []string // names
+	Buttons []string // labels
 }

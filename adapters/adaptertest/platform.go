@@ -112,6 +112,16 @@ type Platform interface {
 	Edit(r Room, message, text string) error
 	// Delete removes a message of anybody, and says whether we are told.
 	Delete(r Room, message string) (told bool, err error)
+	// Press presses the button of ours, below a message, that has the value.
+	Press(r Room, by Account, message, value string) error
+	// Mark puts an emoji below a message, or takes it away again.
+	Mark(r Room, by Account, message, emoji string, removed bool) error
+	// Order gives a command in a way that is no message: nobody sees it.
+	Order(r Room, by Account, command, text string) error
+	// Marks lists the emoji that we have put below a message.
+	Marks(r Room, message string) ([]string, error)
+	// Files lists the names of the files that we show in a room.
+	Files(r Room) ([]string, error)
 	// Shown is what people see in a room now, oldest first; in a Channel, what is
 	// outside its threads.
 	Shown(r Room) []Shown
@@ -164,6 +174,23 @@ func (l Lacking) Edit(Room, string, string) error { return l.err("edits by peopl
 
 // Delete implements Platform.
 func (l Lacking) Delete(Room, string) (bool, error) { return false, l.err("deleted messages") }
+
+// Press implements Platform.
+func (l Lacking) Press(Room, Account, string, string) error { return l.err("buttons") }
+
+// Mark implements Platform.
+func (l Lacking) Mark(Room, Account, string, string, bool) error { return l.err("marks by people") }
+
+// Order implements Platform.
+func (l Lacking) Order(Room, Account, string, string) error {
+	return l.err("commands besides messages")
+}
+
+// Marks implements Platform.
+func (l Lacking) Marks(Room, string) ([]string, error) { return nil, l.err("marks") }
+
+// Files implements Platform.
+func (l Lacking) Files(Room) ([]string, error) { return nil, l.err("files of ours") }
 
 // Happen implements Platform.
 func (l Lacking) Happen(_ Room, s Strange) error { return l.err(string(s) + " events") }

@@ -219,15 +219,15 @@ func fits(text string, limit int) bool {
 	return text != "" && utf8.RuneCountInString(text) <= limit
 }
 
-// button finds the button with the action id below a message.
-func (m *slackMessage) button(id string) (block slackBlock, el slackElement, ok bool) {
+// button finds a button below a message.
+func (m *slackMessage) button(which func(slackElement) bool) (block slackBlock, el slackElement, ok bool) {
 	for _, b := range m.blocks {
 		elements := b.Elements
 		if b.Accessory != nil {
 			elements = append(elements, *b.Accessory)
 		}
 		for _, el := range elements {
-			if el.Type == "button" && el.ActionID == id {
+			if el.Type == "button" && which(el) {
 				return b, el, true
 			}
 		}

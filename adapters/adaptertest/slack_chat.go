@@ -246,6 +246,13 @@ func (c *SlackChat) Shown() []Shown {
 func (s *Slack) shown(m *slackMessage) Shown {
 	text, pings := s.render(m)
 	sh := Shown{ID: m.ts, From: m.name(), Own: m.from == s.me, Text: text, Pings: pings, Topic: m.thread, Edits: m.edits}
+	for _, b := range m.blocks {
+		for _, el := range b.Elements {
+			if el.Type == "button" {
+				sh.Buttons = append(sh.Buttons, object(el.Text).Text)
+			}
+		}
+	}
 	for _, f := range m.files {
 		sh.Files = append(sh.Files, f.name)
 	}

@@ -243,17 +243,32 @@ func (s *Slack) interact(r *slackRoom, u *SlackUser, payload map[string]any) {
 
 // Press presses a button below a message of the app.
 func (c *SlackChat) Press(u *SlackUser, ts, action string) {
+	if !c.press(u, ts, func(el slackElement) bool { return el.ActionID == action }) {
+		panic("adaptertest: there is no button " + action)
+	}
+}
+
+// PressValue presses the button that has the value.
+func (c *SlackChat) PressValue(u *SlackUser, ts, value string) error {
+	if !c.press(u, ts, func(el slackElement) bool { return el.Value == value }) {
+		return fmt.Errorf("below %s there is no button with the value %q", ts, value)
+	}
+	return nil
+}
+
+func (c *SlackChat) press(u *SlackUser, ts string, which func(slackElement) bool) bool {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	m := c.must(ts)
-	block, el, ok := m.button(action)
+	block, el, ok := m.button(which)
 	if !ok {
-		panic("adaptertest: there is no button " + action)
+		return false
 	}
 	c.s.interact(c.r, u, map[string]any{"type": "block_actions", "message": m.json(c.s, true),
 		"container": map[string]any{"type": "message", "message_ts": ts, "channel_id": c.r.id, "is_ephemeral": false, "thread_ts": m.thread},
 		"actions": []any{map[string]any{"type": "button", "action_id": el.ActionID, "block_id": block.ID, "value": el.Value,
 			"text": el.Text, "action_ts": c.s.stamp()}}})
+	return true
 }
 
 // Shortcut uses a message shortcut.

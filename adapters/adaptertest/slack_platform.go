@@ -3,8 +3,10 @@ package adaptertest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -168,6 +170,59 @@ func (p *SlackPlatform) Edit(r Room, message, text string) error {
 func (p *SlackPlatform) Delete(r Room, message string) (bool, error) {
 	p.rooms[r].Delete(message)
 	return true, nil
+}
+
+// Press implements Platform.
+func (p *SlackPlatform) Press(r Room, by Account, message, value string) error {
+	return p.rooms[r].PressValue(p.user(by), message, value)
+}
+
+// slackEmoji are the names of the emoji that the suite uses.
+func slackEmoji() map[string]string {
+	return map[string]string{"eyes": "👀", "+1": "👍", "thumbsup": "👍", "tada": "🎉"}
+}
+
+// Mark implements Platform.
+func (p *SlackPlatform) Mark(r Room, by Account, message, emoji string, removed bool) error {
+	for _, name := range slices.Sorted(maps.Keys(slackEmoji())) {
+		if slackEmoji()[name] != emoji {
+			continue
+		}
+		if removed {
+			p.rooms[r].Unreact(p.user(by), message, name)
+		} else {
+			p.rooms[r].React(p.user(by), message, name)
+		}
+		return nil
+	}
+	return Unsupported("no name for " + emoji)
+}
+
+// Order implements Platform.
+func (p *SlackPlatform) Order(r Room, by Account, command, text string) error {
+	p.rooms[r].Slash(p.user(by), "/bellhop", strings.TrimSpace(command+" "+text))
+	return nil
+}
+
+// Marks implements Platform.
+func (p *SlackPlatform) Marks(r Room, message string) (list []string, _ error) {
+	for _, mark := range p.rooms[r].Reactions(message) {
+		name, users, _ := strings.Cut(mark, " ")
+		if slices.Contains(strings.Fields(users), p.slack.Me().ID) {
+			list = append(list, slackEmoji()[name])
+		}
+	}
+	return list, nil
+}
+
+// Files implements Platform.
+func (p *SlackPlatform) Files(r Room) (names []string, _ error) {
+	for _, m := range p.rooms[r].Shown() {
+		if m.Own {
+			names = append(names, m.Files...)
+		}
+	}
+	return names, nil
 }
 
 // Shown implements Platform.

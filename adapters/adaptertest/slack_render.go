@@ -99,12 +99,6 @@ func (v *sight) block(b slackBlock) string {
 			parts = append(parts, v.object(slackText{el.Type, str(el.Text)}))
 		}
 		return strings.Join(parts, " ")
-	case "actions":
-		var parts []string
-		for _, el := range b.Elements {
-			parts = append(parts, "["+object(el.Text).Text+"]")
-		}
-		return strings.Join(parts, " ")
 	case "rich_text":
 		return v.rich(b.Elements)
 	case "table":

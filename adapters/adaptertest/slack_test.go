@@ -229,7 +229,7 @@ func TestSlackRender(t *testing.T) {
 		{"markdown_text", "[label](https://x.org) ![alt](https://x.org/y.png)", "label alt", nil},
 		{"markdown_text", "| a | b |\n|---|---|\n| 1 | 2 |", "a\nb\n\n1\n2", nil},
 		{"blocks", `[{"type":"header","text":{"type":"plain_text","text":"Head"}},{"type":"section","text":{"type":"mrkdwn","text":"*b* ` + mention + `"},"fields":[{"type":"plain_text","text":"*f*"}]}]`, "Head\nb @Ann\n*f*", []string{ann.ID}},
-		{"blocks", `[{"type":"context","elements":[{"type":"mrkdwn","text":"_small_"}]},{"type":"divider"},{"type":"actions","elements":[{"type":"button","text":{"type":"plain_text","text":"Yes"}}]}]`, "small\n[Yes]", nil},
+		{"blocks", `[{"type":"context","elements":[{"type":"mrkdwn","text":"_small_"}]},{"type":"divider"},{"type":"actions","elements":[{"type":"button","text":{"type":"plain_text","text":"Yes"}}]}]`, "small", nil},
 		{"blocks", `[{"type":"table","rows":[[{"type":"raw_text","text":"a"},{"type":"raw_text","text":"b"}],[null,{"type":"raw_text","text":"c"}]]}]`, "a | b\n | c", nil},
 		{"blocks", `[{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"a <b> "},{"type":"user","user_id":"` + ann.ID + `"},{"type":"broadcast","range":"here"},{"type":"emoji","name":"eyes"},{"type":"link","url":"https://x.org"}]},{"type":"rich_text_list","elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"one"}]},{"type":"rich_text_section","elements":[{"type":"text","text":"two"}]}]}]}]`, "a <b> @Ann@here:eyes:https://x.org\none\ntwo", []string{ann.ID, "here"}},
 	} {

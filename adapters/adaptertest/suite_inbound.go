@@ -332,6 +332,7 @@ func testFileIn(s *session) {
 		if f.Ref == "" || f.Name == "" || f.MIME != c.File.MIME || f.Size != int64(len(c.File.Content)) {
 			s.t.Errorf("%s is %+v", c.File.Name, f)
 		}
+		s.fetches(f, c.File.Content)
 	}
 }
 

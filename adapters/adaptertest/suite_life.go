@@ -106,6 +106,10 @@ func testReactions(s *session) {
 		if err := s.f.React(s.t.Context(), e.Place, e.MessageID, emoji); err != nil {
 			s.t.Errorf("reaction %q: %v", emoji, err)
 		}
+		marks, err := s.p.Marks(r, e.MessageID)
+		if s.can(err); strings.Join(marks, " ") != emoji {
+			s.t.Errorf("the marks are %q, want %q alone", marks, emoji)
+		}
 	}
 }
 

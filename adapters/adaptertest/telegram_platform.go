@@ -212,6 +212,38 @@ func (p *TelegramPlatform) Shown(r Room) (list []Shown) {
 	return list
 }
 
+// Press implements Platform.
+func (p *TelegramPlatform) Press(Room, Account, string, string) error {
+	return Unsupported("the fake Telegram shows no buttons")
+}
+
+// Mark implements Platform.
+func (p *TelegramPlatform) Mark(Room, Account, string, string, bool) error {
+	return Unsupported("the fake Telegram tells of no reactions")
+}
+
+// Order implements Platform.
+func (p *TelegramPlatform) Order(Room, Account, string, string) error {
+	return Unsupported("a command is a message")
+}
+
+// Marks implements Platform.
+func (p *TelegramPlatform) Marks(r Room, message string) ([]string, error) {
+	id, err := strconv.Atoi(message)
+	if err != nil {
+		return nil, err
+	}
+	if emoji := p.rooms[r].Reaction(id); emoji != "" {
+		return []string{emoji}, nil
+	}
+	return nil, nil
+}
+
+// Files implements Platform.
+func (p *TelegramPlatform) Files(Room) ([]string, error) {
+	return nil, Unsupported("the fake Telegram takes no files")
+}
+
 // Happen implements Platform.
 func (p *TelegramPlatform) Happen(r Room, s Strange) error {
 	c := p.rooms[r]

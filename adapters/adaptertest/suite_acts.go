@@ -1,0 +1,187 @@
+package adaptertest
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+
+	"bellhop/core"
+)
+
+// actCases are about what people do besides writing, and about what is there
+// besides text.
+var actCases = []testCase{
+	{"button", testButton},
+	{"reaction", testReaction},
+	{"command aside", testAside},
+	{"file out", testFileOut},
+	{"said before in a channel", testBeforeChannel},
+	{"said before in a thread", testBeforeThread},
+}
+
+// testButton: a press says who has pressed which button of which message.
+func testButton(s *session) {
+	for r, ann := range s.rooms(Direct, Group, Topic) {
+		e := s.hear(r, Saying{From: ann, Text: "may I?"})
+		o := s.open(e, string(r), "choose")
+		o.Kind, o.Buttons = core.OutFinal, []core.Button{{Label: "Yes", Value: "ask:7:yes"}, {Label: "No", Value: "ask:7:no"}}
+		sent, err := s.a.Send(s.t.Context(), o)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		bob := s.p.Person("Bob")
+		keys := map[string]bool{}
+		for _, value := range []string{"ask:7:no", "ask:7:yes", "ask:7:yes"} {
+			s.before = len(s.taken())
+			s.can(s.p.Press(r, bob, sent.ID, value))
+			b := s.event(core.InButton, sent.ID)
+			if b.Button != value || b.Place != e.Place || b.Direct != e.Direct || b.From.ID != core.PersonID(s.a.Name()+":"+bob.ID) || keys[b.Key] {
+				s.t.Errorf("a press of %s in %s is %+v", value, r, b)
+			}
+			keys[b.Key] = true
+		}
+		o.Edit, o.Text, o.Buttons = sent.ID, "chosen", nil
+		if _, err := s.a.Send(s.t.Context(), o); err != nil {
+			s.t.Fatal(err)
+		}
+		if own := s.own(r); len(own) != 1 || own[0].Text != "chosen" || len(own[0].Buttons) > 0 {
+			s.t.Errorf("once it is chosen, %+v", own)
+		}
+	}
+	s.until("everything to be acknowledged", func() bool { return s.unacked() == 0 })
+}
+
+// testReaction: a mark says who has put which emoji below which message.
+func testReaction(s *session) {
+	for r, ann := range s.rooms(Direct, Group, Topic) {
+		e := s.hear(r, Saying{From: ann, Text: "look"})
+		shown := s.show(e, string(r), "I see")
+		keys := map[string]bool{}
+		for _, message := range []string{e.MessageID, shown.ID} {
+			for _, removed := range []bool{false, true} {
+				s.before = len(s.taken())
+				s.can(s.p.Mark(r, ann, message, "🎉", removed))
+				m := s.event(core.InReaction, message)
+				if m.Emoji != "🎉" || m.Removed != removed || m.From.ID != e.From.ID || m.Place != e.Place || keys[m.Key] {
+					s.t.Errorf("a mark in %s, taken away: %v, is %+v", r, removed, m)
+				}
+				keys[m.Key] = true
+			}
+		}
+	}
+	s.until("everything to be acknowledged", func() bool { return s.unacked() == 0 })
+}
+
+// testAside: a command that nobody sees is one all the same.
+func testAside(s *session) {
+	for r, ann := range s.rooms(Direct, Group, Channel) {
+		s.before = len(s.taken())
+		s.can(s.p.Order(r, ann, "help", "me out"))
+		e := s.event(core.InMessage, "")
+		if !e.Command || e.Text != "/help me out" || e.From.ID != core.PersonID(s.a.Name()+":"+ann.ID) {
+			s.t.Errorf("a command in %s is %+v", r, e)
+		}
+	}
+	s.until("everything to be acknowledged", func() bool { return s.unacked() == 0 })
+}
+
+// fetches checks that a file's content can be had, where the adapter can.
+func (s *session) fetches(f core.File, want []byte) {
+	s.t.Helper()
+	if s.f.Fetch == nil {
+		return
+	}
+	body, err := s.f.Fetch(s.t.Context(), f)
+	if err != nil {
+		s.t.Errorf("fetching %s: %v", f.Name, err)
+		return
+	}
+	defer body.Close()
+	if got, err := io.ReadAll(body); err != nil || string(got) != string(want) {
+		s.t.Errorf("%s contains %q, %v; want %q", f.Name, got, err, want)
+	}
+}
+
+// testFileOut: a file is shown with its piece, once.
+func testFileOut(s *session) {
+	for r, ann := range s.rooms(Direct, Group, Topic) {
+		_, err := s.p.Files(r)
+		s.can(err)
+		e := s.hear(r, Saying{From: ann, Text: "send it"})
+		o := s.open(e, string(r), "here it is")
+		o.Kind, o.File = core.OutFinal, &core.Attachment{Name: "answer.md", MIME: "text/markdown", Content: []byte("# Answer\n")}
+		if _, err := s.a.Send(s.t.Context(), o); err != nil {
+			s.t.Fatal(err)
+		}
+		files, err := s.p.Files(r)
+		if s.can(err); !slices.Equal(files, []string{"answer.md"}) {
+			s.t.Errorf("%s shows the files %q", r, files)
+		}
+		if own := s.own(r); own[len(own)-1].Text != "here it is" {
+			s.t.Errorf("%s shows %+v", r, own)
+		}
+	}
+}
+
+// reads asks what was said before a message, and checks it.
+func (s *session) reads(n core.Need, want ...core.Quote) {
+	s.t.Helper()
+	got, err := s.f.Before(s.t.Context(), n)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got.Quotes); diff != "" {
+		s.t.Errorf("before %s, since %q, at most %d:\n%s", n.MessageID, n.Since, n.Context, diff)
+	}
+}
+
+// canRead skips the subtest for an adapter that cannot read what was said.
+func (s *session) canRead() {
+	s.t.Helper()
+	if s.f.Before == nil {
+		s.can(Unsupported("Features.Before is nil"))
+	}
+}
+
+// testBeforeChannel: a mention at the top level brings along what was said
+// there, no more than is wanted.
+func testBeforeChannel(s *session) {
+	s.canRead()
+	r, ann := s.room(Channel)
+	bob := s.p.Person("Bob")
+	var all []core.Quote
+	for i := range 3 {
+		text := fmt.Sprint("remark ", i)
+		s.hear(r, Saying{From: bob, Text: text})
+		all = append(all, core.Quote{Author: "Bob", Text: text})
+	}
+	e := s.hear(r, Saying{From: ann, Mention: []Account{s.p.Me()}, Text: "what do you say?"})
+	s.hear(r, Saying{From: bob, Text: "later"})
+	s.reads(core.Need{Place: e.Place, MessageID: e.MessageID, Context: 10}, all...)
+	s.reads(core.Need{Place: e.Place, MessageID: e.MessageID, Context: 2}, all[1:]...)
+}
+
+// testBeforeThread: a mention in the middle of a thread brings along the
+// thread so far, from its root on, without what we have said or read.
+func testBeforeThread(s *session) {
+	s.canRead()
+	r, ann := s.room(Channel)
+	bob := s.p.Person("Bob")
+	s.hear(r, Saying{From: bob, Text: "beside the point"})
+	root := s.hear(r, Saying{From: bob, Text: "root"})
+	thread, err := s.p.Thread(r, root.MessageID)
+	s.can(err)
+	one := s.hear(thread, Saying{From: ann, Text: "one & only"})
+	e := s.hear(thread, Saying{From: ann, Mention: []Account{s.p.Me()}, Text: "are you there?"})
+	said := []core.Quote{{Author: "Bob", Text: "root"}, {Author: ann.Name, Text: "one & only"}}
+	s.reads(core.Need{Place: e.Place, MessageID: e.MessageID, Context: 10}, said...)
+	s.reads(core.Need{Place: e.Place, MessageID: e.MessageID, Context: 10, Since: one.MessageID})
+	s.show(e, "k1", "ours")
+	s.hear(thread, Saying{From: bob, Text: strings.Repeat("long ", 20)})
+	again := s.hear(thread, Saying{From: ann, Mention: []Account{s.p.Me()}, Text: "and now?"})
+	s.reads(core.Need{Place: again.Place, MessageID: again.MessageID, Context: 10, Since: e.MessageID},
+		core.Quote{Author: "Bob", Text: strings.TrimSpace(strings.Repeat("long ", 20))})
+}
