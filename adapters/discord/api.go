@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -229,10 +230,5 @@ func refusedWith(err error, codes ...int) bool {
 	if !ok || !e.answered {
 		return false
 	}
-	for _, c := range codes {
-		if e.code == c {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(codes, e.code)
 }

@@ -64,8 +64,8 @@ func (f *feed) guild(ctx context.Context, fr frame) (out found, err error) {
 		Threads  lenient[[]wireChannel] `json:"threads"`
 		Roles    lenient[[]wireRole]    `json:"roles"`
 	}
-	if err := json.Unmarshal(fr.data, &g); err != nil || g.ID == "" {
-		f.log.Warn("discord tells of a server in a way that cannot be read", "err", err)
+	if !parse(fr.data, &g) || g.ID == "" {
+		f.log.Warn("discord tells of a server in a way that cannot be read")
 		return found{}, nil
 	}
 	for _, r := range g.Roles.v {

@@ -10,6 +10,7 @@ import (
 	"net/textproto"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/bwmarrin/discordgo"
@@ -89,10 +90,16 @@ func (m outgoing) body() any {
 	return m
 }
 
-// shows reports whether a message has the text of m. Discord takes away space
-// around it.
+// shows reports whether a message has the text of m, but for white space and
+// what nobody sees, which Discord may take away.
 func (m outgoing) shows(content string) bool {
-	return strings.TrimSpace(m.Content) == strings.TrimSpace(content)
+	visible := func(r rune) rune {
+		if unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}
+	return strings.Map(visible, m.Content) == strings.Map(visible, content)
 }
 
 // nonce names a piece to Discord.

@@ -111,8 +111,8 @@ func (c *connection) read() (packet, error) {
 		return packet{}, err
 	}
 	var p packet
-	if err := json.Unmarshal(data, &p); err != nil {
-		return packet{Op: opUnreadable}, nil // another connection would get the same
+	if !parse(data, &p) {
+		p = packet{Op: opUnreadable} // another connection would get the same
 	}
 	return p, nil
 }
@@ -156,7 +156,7 @@ func (c *connection) beat(done <-chan struct{}) {
 			Data *int64 `json:"d"`
 		}{opHeartbeat, seq})
 		if err != nil {
-			c.ws.Close()
+			_ = c.ws.Close() // it is broken already
 			return
 		}
 	}
@@ -167,7 +167,7 @@ func (c *connection) beat(done <-chan struct{}) {
 func (c *connection) hangUp(code int) {
 	bye := websocket.FormatCloseMessage(code, "")
 	_ = c.ws.WriteControl(websocket.CloseMessage, bye, time.Now().Add(byeTimeout)) // it is closed in any case
-	c.ws.Close()
+	_ = c.ws.Close()
 }
 
 // parseReady reads READY.

@@ -33,7 +33,7 @@ func (f *feed) message(ctx context.Context, fr frame) (found, error) {
 // back do not.
 func (f *feed) read(ctx context.Context, fr frame, guild string) (found, error) {
 	var m message
-	if err := json.Unmarshal(fr.data, &m); err != nil || !isID(m.ID) || !isID(m.Channel) {
+	if !parse(fr.data, &m) || !isID(m.ID) || !isID(m.Channel) {
 		return f.unreadable(fr), nil
 	}
 	edited := fr.kind == "MESSAGE_UPDATE"
@@ -124,6 +124,9 @@ func (f *feed) unreadable(fr frame) found {
 	}
 	return found{events: []core.Inbound{{Key: key, Kind: core.InUnreadable, Place: core.Place{Adapter: f.name}, Raw: raw}}}
 }
+
+// parse decodes JSON and reports whether all of it could be.
+func parse(data []byte, v any) bool { return json.Unmarshal(data, v) == nil }
 
 // lenient is a value that is worth less than what it is a part of: whatever
 // cannot be read of it is left out.

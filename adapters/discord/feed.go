@@ -3,6 +3,7 @@ package discord
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,7 +14,7 @@ const (
 	// maxWaiting is how many events may wait for the sink before the gateway
 	// is no longer read.
 	maxWaiting = 1024
-	// maxBatch is the most events that are decoded before the sink gets them.
+	// maxBatch is the most events that the sink gets at once.
 	maxBatch = 100
 )
 
@@ -85,20 +86,23 @@ func (f *feed) deliver(ctx context.Context, batch []frame) error {
 	return nil
 }
 
-// give offers events to the sink until they are durable.
+// give offers events to the sink until they are durable, not all of a long
+// catch-up at once.
 func (f *feed) give(ctx context.Context, events []core.Inbound) error {
-	var pause backoff
-	for len(events) > 0 {
-		err := f.sink(ctx, events)
-		if err == nil {
-			return nil
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		f.log.Warn("a batch could not be stored and is offered again", "events", len(events), "err", err)
-		if err := sleep(ctx, pause.next()); err != nil {
-			return err
+	for batch := range slices.Chunk(events, maxBatch) {
+		var pause backoff
+		for {
+			err := f.sink(ctx, batch)
+			if err == nil {
+				break
+			}
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			f.log.Warn("a batch could not be stored and is offered again", "events", len(batch), "err", err)
+			if err := sleep(ctx, pause.next()); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -120,12 +124,12 @@ func (f *feed) event(ctx context.Context, fr frame) (found, error) {
 		return f.guild(ctx, fr)
 	case "CHANNEL_CREATE", "CHANNEL_UPDATE", "THREAD_CREATE", "THREAD_UPDATE":
 		var c wireChannel
-		if json.Unmarshal(fr.data, &c) == nil && c.ID != "" {
+		if parse(fr.data, &c) && c.ID != "" {
 			f.known.learn(c.channel())
 		}
 	case "CHANNEL_DELETE", "THREAD_DELETE":
 		var c wireChannel
-		if json.Unmarshal(fr.data, &c) == nil {
+		if parse(fr.data, &c) {
 			f.known.forget(c.ID)
 			delete(f.last, c.ID)
 		}
@@ -143,7 +147,7 @@ func (f *feed) event(ctx context.Context, fr frame) (found, error) {
 		var r struct {
 			Role wireRole `json:"role"`
 		}
-		if json.Unmarshal(fr.data, &r) == nil {
+		if parse(fr.data, &r) {
 			f.known.setRole(r.Role.ID, r.Role.role(f.me))
 		}
 	case "MESSAGE_CREATE", "MESSAGE_UPDATE":
@@ -171,16 +175,15 @@ func (f *feed) channel(ctx context.Context, id, guild string) (channel, error) {
 	}
 	var w wireChannel
 	err := retry(ctx, func() error { return f.api.call(ctx, "GET", "channels/"+id, nil, &w) })
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return channel{}, ctx.Err()
-	case err != nil || w.ID != id:
-		// It cannot be seen; what is answered there will be refused.
-		return channel{id: id, guild: guild}, nil
 	}
-	w.Guild = guild
-	c := w.channel()
-	f.known.learn(c)
+	c := channel{id: id, guild: guild} // if it cannot be seen; what is answered there will be refused
+	if err == nil && w.ID == id {
+		w.Guild = guild
+		c = w.channel()
+		f.known.learn(c)
+	}
 	return c, nil
 }
 
@@ -214,7 +217,7 @@ func (f *feed) deletion(ctx context.Context, fr frame) (found, error) {
 		Channel string   `json:"channel_id"`
 		Guild   string   `json:"guild_id"`
 	}
-	if err := json.Unmarshal(fr.data, &d); err != nil || !isID(d.Channel) {
+	if !parse(fr.data, &d) || !isID(d.Channel) {
 		return f.unreadable(fr), nil
 	}
 	c, err := f.channel(ctx, d.Channel, d.Guild)
@@ -248,7 +251,7 @@ func (f *feed) reaction(ctx context.Context, fr frame) (found, error) {
 		} `json:"emoji"`
 		Member lenient[member] `json:"member"`
 	}
-	if err := json.Unmarshal(fr.data, &r); err != nil || !isID(r.Channel) {
+	if !parse(fr.data, &r) || !isID(r.Channel) {
 		return f.unreadable(fr), nil
 	}
 	if r.User == f.me.user {

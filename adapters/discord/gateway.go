@@ -159,7 +159,7 @@ func (g *gateway) connect(ctx context.Context) (greeted bool, err error) {
 		c.hangUp(websocket.CloseNormalClosure)
 	})
 	defer func() {
-		ws.Close()
+		_ = ws.Close() // nothing is lost by it any more
 		if !stop() {
 			<-gone
 		}
@@ -180,7 +180,7 @@ func (g *gateway) connect(ctx context.Context) (greeted bool, err error) {
 	}()
 	defer func() {
 		close(done)
-		ws.Close()
+		_ = ws.Close()
 		<-beats
 	}()
 	for {

@@ -85,7 +85,7 @@ func newServer(t *testing.T) *server {
 	s.served.Go(func() { _ = srv.Serve(l) })
 	t.Cleanup(func() {
 		s.client.CloseIdleConnections()
-		srv.Close()
+		_ = srv.Close()
 		s.served.Wait()
 	})
 	return s
@@ -122,7 +122,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return
 		}
-		defer ws.Close()
+		defer func() { _ = ws.Close() }()
 		s.mu.Lock()
 		s.n++
 		n := s.n

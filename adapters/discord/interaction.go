@@ -3,7 +3,6 @@ package discord
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -89,7 +88,7 @@ type commandValue struct {
 // interaction reads the use of a command or of a button.
 func (f *feed) interaction(ctx context.Context, fr frame) (found, error) {
 	var w wireInteraction
-	if err := json.Unmarshal(fr.data, &w); err != nil || !isID(w.ID) || !isID(w.Channel) {
+	if !parse(fr.data, &w) || !isID(w.ID) || !isID(w.Channel) {
 		return f.unreadable(fr), nil
 	}
 	if where := w.Where.v; where.ID == w.Channel {

@@ -12,7 +12,7 @@ import (
 const (
 	// maxHold is how long a call waits for its turn by itself. Beyond it the
 	// caller is told, who has other things to do.
-	maxHold = 5 * time.Second
+	maxHold = 10 * time.Second
 
 	// edgePatience is how long to wait when the proxy before Discord refuses,
 	// which does not say when it will stop and means minutes.
@@ -136,6 +136,8 @@ func (l *limiter) note(r route, h http.Header, e *apiError) {
 		return
 	}
 	switch {
+	case !e.answered:
+		// The proxy knows nothing of Discord's limits; who is told waits.
 	case e.retryAfter > 0 && e.global:
 		l.rest = later(l.rest, now.Add(e.retryAfter))
 	case e.retryAfter > 0:

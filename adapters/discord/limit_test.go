@@ -94,14 +94,14 @@ func TestTooMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l limiter
 		send, other, hook := routeOf("POST", "channels/1/messages"), routeOf("GET", "gateway/bot"), routeOf("POST", "interactions/1/x/callback")
-		l.note(send, state("b", 3, "1"), &apiError{status: 429, retryAfter: 4 * time.Second})
+		l.note(send, state("b", 3, "1"), &apiError{answered: true, status: 429, retryAfter: 4 * time.Second})
 		if d := l.took(t, other); d != 0 {
 			t.Errorf("another route waited %s", d)
 		}
 		if d := l.took(t, send); d != 4*time.Second {
 			t.Errorf("it waited %s", d)
 		}
-		l.note(send, nil, &apiError{status: 429, retryAfter: 2 * time.Second, global: true})
+		l.note(send, nil, &apiError{answered: true, status: 429, retryAfter: 2 * time.Second, global: true})
 		if d := l.took(t, hook); d != 0 {
 			t.Errorf("an interaction waited %s", d)
 		}

@@ -42,7 +42,7 @@ func (a *Adapter) resolve(ctx context.Context, o core.Outbound) (core.Receipt, e
 		switch {
 		case errors.Is(err, core.ErrNotSent), refusedWith(err, discordgo.ErrCodeUnknownChannel):
 		case errors.Is(err, core.ErrRefused):
-			return core.Receipt{}, fmt.Errorf("%w: %v", core.ErrUnknown, err)
+			return core.Receipt{}, fmt.Errorf("%w: %s", core.ErrUnknown, err.Error())
 		default:
 			return core.Receipt{}, err
 		}
@@ -123,7 +123,7 @@ func (a *Adapter) settle(ctx context.Context, o core.Outbound, m outgoing, at st
 func (a *Adapter) searched(err error) error {
 	err = a.outcome(err)
 	if errors.Is(err, core.ErrNotSent) {
-		return fmt.Errorf("%w: %v", core.ErrUnknown, err)
+		return fmt.Errorf("%w: %s", core.ErrUnknown, err.Error())
 	}
 	return err
 }
