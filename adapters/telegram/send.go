@@ -166,7 +166,7 @@ func (a *Adapter) resolve(ctx context.Context, o core.Outbound) (core.Receipt, e
 		case errors.Is(err, core.ErrGone):
 		case errors.Is(err, core.ErrNotSent):
 			// The probe was not; of the message it says nothing.
-			return core.Receipt{}, fmt.Errorf("%w: %v", core.ErrUnknown, err)
+			return core.Receipt{}, fmt.Errorf("%w: %s", core.ErrUnknown, err.Error())
 		default:
 			return core.Receipt{}, err
 		}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -154,8 +155,8 @@ func respond(ctx context.Context, s *store.Store, req request) answer {
 
 // dial connects to a running appliance and says what is wanted. errNobody when
 // none is there.
-func dial(path string, req request) (net.Conn, error) {
-	conn, err := net.DialTimeout("unix", path, time.Second)
+func dial(ctx context.Context, path string, req request) (net.Conn, error) {
+	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "unix", path)
 	if err != nil {
 		return nil, errNobody
 	}
@@ -169,27 +170,34 @@ func dial(path string, req request) (net.Conn, error) {
 // query asks the running appliance, or the store itself when none runs.
 func query(ctx context.Context, cfg *config.Config, req request) (answer, error) {
 	var a answer
-	conn, err := dial(cfg.Store.Path+"/"+socketName, req)
+	conn, err := dial(ctx, filepath.Join(cfg.Store.Path, socketName), req)
 	if err == nil {
 		defer conn.Close()
 		if err := json.NewDecoder(conn).Decode(&a); err != nil {
 			return a, fmt.Errorf("control socket: %w", err)
 		}
 	} else {
-		if _, err := os.Stat(cfg.Store.Path); err != nil {
-			return a, fmt.Errorf("there is no store at %s yet", cfg.Store.Path)
-		}
-		s, err := openStore(ctx, cfg, "bellhop "+req.Do, nil, nil)
-		if err != nil {
+		if a, err = answerHere(ctx, cfg, req); err != nil {
 			return a, err
 		}
-		defer s.Close()
-		a = respond(ctx, s, req)
 	}
 	if a.Error != "" {
 		return a, errors.New(a.Error)
 	}
 	return a, nil
+}
+
+// answerHere answers from the store, which no other process holds.
+func answerHere(ctx context.Context, cfg *config.Config, req request) (a answer, err error) {
+	if _, err := os.Stat(cfg.Store.Path); err != nil {
+		return a, fmt.Errorf("there is no store at %s yet", cfg.Store.Path)
+	}
+	s, err := openStore(ctx, cfg, "bellhop "+req.Do, nil, nil)
+	if err != nil {
+		return a, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return respond(ctx, s, req), nil
 }
 
 // ask is the commands trace and threads.

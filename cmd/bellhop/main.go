@@ -41,7 +41,7 @@ func main() {
 
 // run is main without the process: it returns the exit code.
 func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
-	cmd := root()
+	cmd := root() //nolint:contextcheck // cobra hands ctx to the commands
 	cmd.SetArgs(args)
 	cmd.SetIn(in)
 	cmd.SetOut(out)

@@ -20,7 +20,7 @@ import (
 )
 
 // runAppliance is the command run.
-func runAppliance(cmd *cobra.Command, path string) error {
+func runAppliance(cmd *cobra.Command, path string) (err error) {
 	cfg, _, err := load(path)
 	if errors.Is(err, config.ErrNotFound) {
 		return demo(cmd)
@@ -31,12 +31,15 @@ func runAppliance(cmd *cobra.Command, path string) error {
 	log := logger(cfg.Log, cmd.ErrOrStderr())
 	var a *appliance
 	s, err := openStore(cmd.Context(), cfg, "bellhop run", func(key string, err error) {
+		if a == nil {
+			return // found while opening: the log has it
+		}
 		a.bus.Trouble(cmd.Context(), "damaged store", fmt.Sprintf("A row of my store is damaged (%s: %v). I put it aside and go on without it.", key, err))
 	}, log)
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer func() { err = errors.Join(err, s.Close()) }()
 	if a, err = build(cmd.Context(), cfg, s, true, log); err != nil {
 		return err
 	}
@@ -64,7 +67,7 @@ func openStore(ctx context.Context, cfg *config.Config, who string, damaged func
 
 // chat is the command of that name: through the control socket of a running
 // appliance, else with one of its own that has the console alone.
-func chat(cmd *cobra.Command, path string, args []string) error {
+func chat(cmd *cobra.Command, path string, args []string) (err error) {
 	cfg, _, err := load(path)
 	if err != nil {
 		if errors.Is(err, config.ErrNotFound) {
@@ -76,7 +79,7 @@ func chat(cmd *cobra.Command, path string, args []string) error {
 	if len(args) > 0 {
 		o.Session = args[0]
 	}
-	conn, err := dial(filepath.Join(cfg.Store.Path, socketName), request{Do: "chat"})
+	conn, err := dial(cmd.Context(), filepath.Join(cfg.Store.Path, socketName), request{Do: "chat"})
 	if err == nil {
 		return talk(cmd, conn, o)
 	}
@@ -88,12 +91,12 @@ func chat(cmd *cobra.Command, path string, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer func() { err = errors.Join(err, s.Close()) }()
 	return local(cmd, cfg, s, o, log)
 }
 
 // demo lets a person without a configuration talk to the scripted bot.
-func demo(cmd *cobra.Command) error {
+func demo(cmd *cobra.Command) (err error) {
 	fmt.Fprint(cmd.ErrOrStderr(), `There is no configuration yet. To get a bot of your own:
   1. copy config.toml.example to config.toml
   2. put your keys into .env beside it (chmod 600): TELEGRAM_TOKEN, OPENAI_API_KEY
@@ -107,7 +110,7 @@ Until then, here is a demo bot. It has no model behind it and forgets everything
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer func() { err = errors.Join(err, s.Close()) }()
 	return local(cmd, cfg, s, console.ClientOptions{}, log)
 }
 

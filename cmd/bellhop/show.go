@@ -25,7 +25,7 @@ func listThreads(threads []core.Thread) string {
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\n", th.ID, visible(th.Place.String()), th.Agent, th.Messages, clock(th.Active), state)
 	}
-	w.Flush()
+	_ = w.Flush() // into a builder, which takes everything
 	return b.String()
 }
 

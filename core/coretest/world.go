@@ -415,8 +415,11 @@ func (w *world) expect(s *scanner) error {
 		}
 	case "queued":
 		books, err := w.store.Audit(w.t.Context())
-		if want := s.number(0); err != nil || len(books.Queue) != want {
-			return fmt.Errorf("%d messages wait (%v)", len(books.Queue), err)
+		if err != nil {
+			return err
+		}
+		if want := s.number(0); len(books.Queue) != want {
+			return fmt.Errorf("%d messages wait", len(books.Queue))
 		}
 	case "stored", "forgotten":
 		found := slices.ContainsFunc(w.engine.Snapshot(), func(kv store.KV) bool { return bytes.Contains(kv.Value, []byte(s.rest)) })

@@ -48,8 +48,8 @@ func New(h History, loc *time.Location) core.Tool {
 	return tools.Func(spec, func(ctx context.Context, env *core.Env, in arguments) (core.ToolResult, error) {
 		var before core.ID
 		if in.Before != "" {
-			id, err := core.ParseID(string(in.Before))
-			if err != nil || id.Kind() != core.KindMessage {
+			id, _ := core.ParseID(string(in.Before)) // what is no ID is no message's either
+			if id.Kind() != core.KindMessage {
 				return core.ToolResult{Text: fmt.Sprintf("Invalid arguments for read_history: before must be the ID of a message, like m3k9, not %q", in.Before), Failed: true}, nil
 			}
 			before = id
