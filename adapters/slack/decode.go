@@ -32,6 +32,7 @@ type frame struct {
 
 // callback is the payload of an event.
 type callback struct {
+	Type  loose[string]   `json:"type"`
 	App   loose[string]   `json:"api_app_id"`
 	ID    loose[string]   `json:"event_id"`
 	Event json.RawMessage `json:"event"`
@@ -76,7 +77,11 @@ func (d *decoder) payload(f frame) core.Inbound {
 	switch f.Type {
 	case "events_api":
 		var c callback
-		if err := json.Unmarshal(f.Payload, &c); err != nil || len(c.Event) == 0 {
+		err := json.Unmarshal(f.Payload, &c)
+		switch {
+		case err == nil && len(c.Event) == 0 && c.Type.v != "" && c.Type.v != "event_callback":
+			return ignored(key) // a word about the subscription: app_rate_limited
+		case err != nil || len(c.Event) == 0:
 			return unreadable(key, f.Payload)
 		}
 		if c.ID.v != "" {

@@ -236,6 +236,7 @@ func TestDecodeInteractions(t *testing.T) {
 		"another shortcut":         {`"interactive","payload":{"type":"message_action","callback_id":"zap",` + message + `}`, core.Inbound{Key: "v/E1", Kind: core.InIgnored}},
 		"a view":                   {`"interactive","payload":{"type":"view_submission","user":5}`, core.Inbound{Key: "v/E1", Kind: core.InIgnored}},
 		"an envelope of next year": {`"dreams","payload":[1]`, core.Inbound{Key: "v/E1", Kind: core.InIgnored}},
+		"about us":                 {`"events_api","payload":{"type":"app_rate_limited","team_id":"T1"}`, core.Inbound{Key: "v/E1", Kind: core.InIgnored}},
 		"no payload":               {`"interactive"`, core.Inbound{Key: "v/E1", Kind: core.InUnreadable, Raw: json.RawMessage(`""`)}},
 	}
 	for name, tt := range tests {

@@ -85,7 +85,8 @@ func (a *Adapter) upload(ctx context.Context, o core.Outbound) (note string, err
 	err = a.outcome(a.share(ctx, o))
 	switch {
 	case errors.Is(err, core.ErrRefused):
-		return fmt.Sprintf("\n\n_(I could not attach %s: %v)_", o.File.Name, err), nil
+		why := strings.TrimPrefix(err.Error(), core.ErrRefused.Error()+": ")
+		return fmt.Sprintf("\n\n_(I could not attach %s: %s)_", o.File.Name, why), nil
 	case err != nil:
 		return "", err
 	}

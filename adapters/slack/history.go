@@ -132,7 +132,7 @@ func (r *receiver) readOn(ctx context.Context, p core.Place) ([]delivery, error)
 		params.Set("ts", p.Topic)
 	}
 	var found []delivery
-	for pages := 0; pages < maxMissed; pages++ {
+	for range maxMissed {
 		page, err := read(ctx, p.Channel, params)
 		r.reads++
 		r.next = time.Now().Add(historyEvery)

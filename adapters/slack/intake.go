@@ -238,32 +238,46 @@ func (m memory) person(id string) (user, bool) { return m.known(id) }
 func (a *Adapter) learn(ctx context.Context, missing []lookup) error {
 	quick, cancel := context.WithTimeout(ctx, nicety)
 	defer cancel()
+	wanted := map[lookup]bool{} // whether it must be known
+	for _, l := range missing {
+		must := l.must
+		l.must = false
+		wanted[l] = wanted[l] || must
+	}
 	free := make(chan struct{}, maxLookups)
-	errs := make([]error, len(missing))
+	errs := make(chan error, len(wanted))
 	var wg sync.WaitGroup
-	for i, l := range missing {
-		if slices.ContainsFunc(missing[:i], func(before lookup) bool { before.must = l.must; return before == l }) {
-			continue
-		}
+	for l, must := range wanted {
 		wg.Go(func() {
 			free <- struct{}{}
 			defer func() { <-free }()
-			if l.must {
-				errs[i] = a.lookup(ctx, l)
+			if must {
+				errs <- a.lookup(ctx, l)
 				return
 			}
 			_ = a.lookup(quick, l)
 		})
 	}
 	wg.Wait()
-	return errors.Join(errs...)
+	close(errs)
+	for err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lookup makes one call and remembers what it says.
 func (a *Adapter) lookup(ctx context.Context, l lookup) error {
 	switch {
 	case l.person != "":
-		return a.people.ask(ctx, a.whoami(), l.person)
+		err := a.people.ask(ctx, a.whoami(), l.person)
+		if is(err, "missing_scope") {
+			a.log.Warn("slack does not say who people are: everybody counts as a guest", "err", err)
+			return nil
+		}
+		return err
 	case l.channel != "":
 		return a.askKind(ctx, l.channel)
 	}

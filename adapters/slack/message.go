@@ -179,7 +179,9 @@ func (d *decoder) author(m *message) core.Person {
 		return core.Person{Name: clean(name), Guest: true}
 	}
 	p.Bot = p.Bot || m.Bot != ""
-	p.Guest = p.Guest || !d.me.home(m.UserTeam.v, "") || !d.me.home(m.SourceTeam.v, "")
+	if d.me.enterprise == "" { // in an organisation, other teams may be ours as well
+		p.Guest = p.Guest || !d.me.home(m.UserTeam.v, "") || !d.me.home(m.SourceTeam.v, "")
+	}
 	return p
 }
 

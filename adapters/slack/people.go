@@ -18,6 +18,9 @@ const (
 	personLife = time.Hour
 )
 
+// slackbot is Slack's own program, which Slack calls no bot.
+const slackbot = "USLACKBOT"
+
 // user is what Slack says of a person.
 type user struct {
 	name  string
@@ -52,7 +55,8 @@ func (p *people) known(id string) (user, bool) {
 }
 
 // ask asks Slack and remembers its answer. One that says nothing of the person
-// makes them a guest. The error says that there was no answer.
+// makes them a guest. The error says that there was no answer, or that there
+// will be none without the scope users:read.
 func (p *people) ask(ctx context.Context, me identity, id string) error {
 	var a struct {
 		User struct {
@@ -79,15 +83,17 @@ func (p *people) ask(ctx context.Context, me identity, id string) error {
 	case err == nil:
 		w := a.User
 		u.name = clean(strings.TrimSpace(cmp.Or(w.Profile.v.Display.v, w.Profile.v.Real.v, w.RealName.v, w.Name.v)))
-		u.zone, u.bot = clean(w.Zone.v), w.Bot.v
+		u.zone, u.bot = clean(w.Zone.v), w.Bot.v || id == slackbot
 		u.guest = w.Restricted.v || w.Ultra.v || w.Stranger.v || !me.home(w.TeamID.v, w.Enterprise.v.ID.v)
-	case !is(err, "user_not_found", "user_not_visible", "users_not_visible", "missing_scope"):
+	case is(err, "user_not_found", "user_not_visible", "users_not_visible"):
+		err = nil
+	case !is(err, "missing_scope"):
 		return err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cache.put(id, remembered{u, time.Now()})
-	return nil
+	return err
 }
 
 // home reports whether a team, or an organisation, is ours.

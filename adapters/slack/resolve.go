@@ -64,6 +64,9 @@ func (a *Adapter) resolve(ctx context.Context, o core.Outbound) (core.Receipt, e
 
 // mayBe reports whether m can be the stream that was opened for o.
 func (a *Adapter) mayBe(me identity, o core.Outbound, m *message) bool {
+	if a.streams.get(spot{o.Place.Channel, m.TS}) != nil {
+		return false // another's, and known to us if not yet to the ledger
+	}
 	ours := m.Bot != "" && m.Bot == me.bot || m.User != "" && m.User == me.user
 	return ours && !a.latches.noStream.Load() && o.Place.Topic != "" && timestamp.MatchString(o.After) &&
 		m.TS > o.After && m.Metadata.v.Type.v == "" && m.Subtype == "" && len(m.Files.v) == 0 && (o.Known == nil || !o.Known(m.TS))

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"sync/atomic"
+	"unicode/utf8"
 
 	"github.com/slack-go/slack"
 
@@ -20,8 +21,8 @@ import (
 // metadataType marks our messages; the payload holds the Outbound's key.
 const metadataType = "bellhop_out"
 
-// fallbackText is the longest text beside blocks: notifications and search
-// show no more.
+// fallbackText is the longest text beside blocks, in bytes: notifications show
+// no more. It is also what a section takes.
 const fallbackText = 3000
 
 // latches are abilities that this app turned out not to have.
@@ -172,9 +173,7 @@ func (a *Adapter) write(ctx context.Context, method string, params url.Values, o
 		params.Del("blocks")
 	}
 	if buttons != nil {
-		set(params, "blocks", []slack.Block{
-			slack.NewSectionBlock(slack.NewTextBlockObject(slack.MarkdownType, shorten(text), false, false), nil, nil), buttons,
-		})
+		set(params, "blocks", append(sections(text), buttons))
 	}
 	return a.api.call(ctx, method, params, result)
 }
@@ -197,20 +196,52 @@ func set(params url.Values, name string, value any) {
 	params.Set(name, string(data))
 }
 
-// shorten cuts mrkdwn to what notifications show, at a line and outside of
-// links and entities.
+// shorten cuts mrkdwn to what notifications show.
 func shorten(text string) string {
-	if len(text) <= fallbackText {
-		return text
+	if cut := cutBefore(text, fallbackText); cut < len(text) {
+		return text[:cut] + "…"
 	}
-	cut := strings.LastIndexByte(text[:fallbackText], '\n')
-	if cut < fallbackText/2 {
-		cut = max(strings.LastIndexByte(text[:fallbackText], ' '), 0)
+	return text
+}
+
+// sections are mrkdwn as blocks, which hold less than a message.
+func sections(text string) []slack.Block {
+	var blocks []slack.Block
+	for text = strings.TrimSpace(text); text != ""; {
+		cut := cutBefore(text, fallbackText)
+		part := slack.NewTextBlockObject(slack.MarkdownType, text[:cut], false, false)
+		blocks = append(blocks, slack.NewSectionBlock(part, nil, nil))
+		text = strings.TrimSpace(text[cut:])
 	}
-	if open := strings.LastIndexByte(text[:cut], '<'); open > strings.LastIndexByte(text[:cut], '>') {
-		cut = open
+	return blocks
+}
+
+// cutBefore is where to cut mrkdwn to at most that many bytes: after a line or
+// a word, and not within a link, an entity or a character.
+func cutBefore(text string, most int) int {
+	if len(text) <= most {
+		return len(text)
 	}
-	return text[:cut] + "…"
+	cut := most
+	for _, space := range []byte{'\n', ' '} {
+		if at := strings.LastIndexByte(text[:most], space); at > most/2 {
+			return outside(text, at, most)
+		}
+	}
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return outside(text, cut, most)
+}
+
+// outside moves a cut before the link or the entity that it would divide.
+func outside(text string, cut, most int) int {
+	for _, pair := range []string{"<>", "&;"} {
+		if open := strings.LastIndexByte(text[:cut], pair[0]); open > most/2 && open > strings.LastIndexByte(text[:cut], pair[1]) {
+			cut = open
+		}
+	}
+	return cut
 }
 
 // actions are buttons as Slack shows them; nil for none.

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -38,9 +40,7 @@ func TestSendParams(t *testing.T) {
 			"channel": "C1", "text": "a *b* &lt;!here&gt;", "blocks": block, "unfurl_links": "false", "unfurl_media": "false",
 			"metadata": `{"event_type":"bellhop_out","event_payload":{"key":"p1/0"}}`,
 		}
-		for k, v := range more {
-			all[k] = v
-		}
+		maps.Copy(all, more)
 		return all
 	}
 	tests := map[string]struct {
@@ -175,6 +175,35 @@ func TestRefusedBlocksGoAsText(t *testing.T) {
 	_, err := adapter(o, io.Discard).Send(t.Context(), core.Outbound{Place: dm, Text: "x", Buttons: []core.Button{{Label: "Yes", Value: "y"}}})
 	if err != nil || !strings.Contains(o.seen[1].params.Get("blocks"), `"action_id":"b:y"`) {
 		t.Errorf("%v, blocks %s", err, o.seen[1].params.Get("blocks"))
+	}
+}
+
+func TestSectionsLoseNothing(t *testing.T) {
+	for name, text := range map[string]string{
+		"short": "x", "lines": strings.Repeat("some words &amp; more\n", 500), "one word": strings.Repeat("ж", 9000), "entities": strings.Repeat("&lt;", 3000),
+		"links": strings.Repeat("<https://x.y/z|a-b>", 800), "one link": "<https://" + strings.Repeat("x", 9000) + ">",
+	} {
+		var got strings.Builder
+		for _, b := range sections(text) {
+			var block struct{ Text struct{ Text string } }
+			data, err := json.Marshal(b)
+			if err = errors.Join(err, json.Unmarshal(data, &block)); err != nil {
+				t.Fatal(err)
+			}
+			part := block.Text.Text
+			if len(part) > fallbackText || !utf8.ValidString(part) || name != "one link" && strings.Count(part, "<") != strings.Count(part, ">") ||
+				strings.Count(part, "&") != strings.Count(part, ";") {
+				t.Errorf("%s: a part of %d bytes ends %q", name, len(part), part[max(0, len(part)-20):])
+			}
+			got.WriteString(part)
+		}
+		bare := strings.NewReplacer("\n", "", " ", "")
+		if bare.Replace(got.String()) != bare.Replace(text) {
+			t.Errorf("%s: something is lost", name)
+		}
+		if s := shorten(text); len(s) > fallbackText+len("…") || len(text) > fallbackText && len(s) < fallbackText/2 {
+			t.Errorf("%s: shortened to %d bytes", name, len(s))
+		}
 	}
 }
 

@@ -378,12 +378,17 @@ func TestCatchUp(t *testing.T) {
 // a guest, and not for a name that would only be nice.
 func TestWhoMustBeKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		asked := 0
+		asked, slow := 0, 0
 		o := newOffice(func(ctx context.Context, c call) reply {
 			switch {
 			case c.method == "users.info" && c.params.Get("user") == "UGUEST":
 				if asked++; asked < 4 {
 					return htmlPage(502)
+				}
+			case c.method == "users.info" && c.params.Get("user") == "USLOW":
+				slow++
+				if err := sleep(ctx, 10*time.Second); err != nil {
+					return reply{err: err}
 				}
 			case c.method == "users.info" && c.params.Get("user") == "UBOB":
 				<-ctx.Done()
@@ -399,11 +404,17 @@ func TestWhoMustBeKnown(t *testing.T) {
 		if len(in.events) != 1 || !in.events[0].From.Guest || in.events[0].From.Name != "Gus" || in.events[0].Text != "@UBOB x" || asked != 4 {
 			t.Errorf("after %d tries: %+v", asked, in.events)
 		}
+		// Who is both named and must be known is waited for.
+		p.send(envelope("3", event("message", "1700000000.000350", "<@USLOW> x", `"user":"USLOW","channel_type":"channel"`)))
+		pass(time.Minute)
+		if len(in.events) != 2 || in.events[1].From.Guest || slow > 2 {
+			t.Errorf("after %d tries: %+v", slow, in.events)
+		}
 		before := time.Now()
 		p.send(envelope("2", event("message", "1700000000.000400", "<@UBOB> y", `"user":"UANN","channel_type":"channel"`)))
 		time.Sleep(2900 * time.Millisecond)
 		synctest.Wait()
-		if len(p.acked()) != 2 {
+		if len(p.acked()) != 3 {
 			t.Errorf("not acknowledged after %s", time.Since(before))
 		}
 		if err := stop(); err != nil {

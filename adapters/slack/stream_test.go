@@ -3,6 +3,7 @@ package slack
 import (
 	"errors"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -20,9 +21,7 @@ func streaming(replies map[string][]reply) (*office, *Adapter) {
 		"chat.startStream": {ok(`"ts":"1700000100.000100","channel":"C1"`)}, "chat.appendStream": {ok("")}, "chat.stopStream": {ok("")},
 		"agents.sessions.setStatus": {ok("")},
 	}
-	for method, rs := range replies {
-		all[method] = rs
-	}
+	maps.Copy(all, replies)
 	o := script(all)
 	a := adapter(o, io.Discard)
 	a.me = identity{user: "UBOT", bot: "BBOT", team: "T1"}
