@@ -146,6 +146,11 @@ type Platform interface {
 	Heal()
 	// Drop breaks the connection that brings events.
 	Drop() error
+	// Deafen makes that connection carry nothing any more, without telling
+	// anybody.
+	Deafen() error
+	// Recycle asks us to leave that connection for another.
+	Recycle() error
 }
 
 // Lacking refuses all that a platform may lack, with its value as the reason.
@@ -220,3 +225,9 @@ func (Lacking) Heal() {}
 
 // Drop implements Platform.
 func (l Lacking) Drop() error { return l.err("connections that break") }
+
+// Deafen implements Platform.
+func (l Lacking) Deafen() error { return l.err("connections that die in silence") }
+
+// Recycle implements Platform.
+func (l Lacking) Recycle() error { return l.err("requests to connect anew") }

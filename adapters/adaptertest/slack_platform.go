@@ -43,6 +43,8 @@ type SlackPlatform struct {
 	make    func(SlackAccess) core.Adapter
 	channel *SlackChat // whose threads the Topics are
 	rooms   map[Room]*SlackChat
+
+	recycled int
 }
 
 // NewSlackPlatform makes a fresh fake.
@@ -286,5 +288,19 @@ func (p *SlackPlatform) Heal() { p.slack.Heal() }
 // Drop implements Platform.
 func (p *SlackPlatform) Drop() error {
 	p.slack.Drop()
+	return nil
+}
+
+// Deafen implements Platform.
+func (p *SlackPlatform) Deafen() error {
+	p.slack.HalfOpen()
+	return nil
+}
+
+// Recycle implements Platform. Slack asks for it with a warning and without,
+// by turns.
+func (p *SlackPlatform) Recycle() error {
+	p.recycled++
+	p.slack.Disconnect([]string{"warning", "refresh_requested"}[p.recycled%2])
 	return nil
 }

@@ -217,6 +217,16 @@ func earlier(a, b time.Time) time.Time {
 // read takes a socket's acknowledgements until it ends.
 func (s *Slack) read(k *slackSocket) {
 	defer close(k.gone)
+	answer := k.conn.PingHandler()
+	k.conn.SetPingHandler(func(data string) error {
+		s.mu.Lock()
+		deaf := k.deaf
+		s.mu.Unlock()
+		if deaf {
+			return nil
+		}
+		return answer(data)
+	})
 	for {
 		kind, frame, err := k.conn.ReadMessage()
 		s.mu.Lock()

@@ -22,6 +22,8 @@ var lifeCases = []testCase{
 	{"reactions", testReactions},
 	{"send at once", testSendAtOnce},
 	{"reconnect", testReconnect},
+	{"deaf", testDeaf},
+	{"recycled", testRecycled},
 	{"outage", testOutage},
 	{"health", testHealth},
 	{"revoked", testRevoked},
@@ -133,6 +135,41 @@ func testReconnect(s *session) {
 	}
 	s.hear(r, Saying{From: ann, Text: "after"})
 	s.heard("before", "during 0", "during 1", "during 2", "during 3", "during 4", "after")
+}
+
+// testDeaf: a connection that has died in silence is noticed.
+func testDeaf(s *session) {
+	r, ann := s.room(Group)
+	s.hear(r, Saying{From: ann, Text: "before"})
+	for range 2 {
+		time.Sleep(10 * time.Minute)
+		s.can(s.p.Deafen())
+		s.hear(r, Saying{From: ann, Text: "during"})
+		s.hear(r, Saying{From: ann, Text: "after"})
+	}
+	s.heard("before", "during", "after", "during", "after")
+}
+
+// testRecycled: what is said while the platform wants us to connect anew is
+// heard once, at once and in order.
+func testRecycled(s *session) {
+	r, ann := s.room(Group)
+	s.hear(r, Saying{From: ann, Text: "before"})
+	want := []string{"before"}
+	for i := range 6 {
+		time.Sleep(time.Hour)
+		s.can(s.p.Recycle())
+		for j := range 3 {
+			text := fmt.Sprint("during ", i, j)
+			start := time.Now()
+			s.hear(r, Saying{From: ann, Text: text})
+			if took := time.Since(start); took > time.Minute {
+				s.t.Errorf("%q took %s", text, took)
+			}
+			want = append(want, text)
+		}
+	}
+	s.heard(want...)
 }
 
 // heard checks which messages came, in which order, taking repeated ones as

@@ -75,11 +75,21 @@ func failing(a core.Adapter, change func(error) error) func(context.Context, cor
 	}
 }
 
-// mutants are faults, each with the subtest that finds it.
-var mutants = []struct {
+// mutation is a fault, with the subtest that finds it.
+type mutation struct {
 	name, subtest string
 	make          func(*mutant)
-}{
+}
+
+// of is the adapter with the fault.
+func (c mutation) of(a core.Adapter) core.Adapter {
+	m := &mutant{Adapter: a}
+	c.make(m)
+	return m
+}
+
+// mutants are faults of an adapter for Telegram.
+var mutants = []mutation{
 	{"acknowledges what was not taken", "ack after commit", func(m *mutant) {
 		m.sink = func(next core.Sink) core.Sink {
 			return func(ctx context.Context, batch []core.Inbound) error {
@@ -262,15 +272,20 @@ const mutantEnv = "ADAPTERTEST_MUTANT"
 // TestMutant is the suite over the mutant that the environment names.
 func TestMutant(t *testing.T) {
 	for _, c := range mutants {
-		if c.name != os.Getenv(mutantEnv) {
-			continue
+		if c.name == os.Getenv(mutantEnv) {
+			adaptertest.Run(t, adaptertest.TelegramHarness(func(token string, client *http.Client) core.Adapter {
+				return c.of(telegram.New(telegram.Options{Name: "tg", Token: token, HTTP: client}))
+			}))
+			return
 		}
-		adaptertest.Run(t, adaptertest.TelegramHarness(func(token string, client *http.Client) core.Adapter {
-			m := &mutant{Adapter: telegram.New(telegram.Options{Name: "tg", Token: token, HTTP: client})}
-			c.make(m)
-			return m
-		}))
-		return
+	}
+	for _, c := range slackMutants {
+		if c.name == os.Getenv(mutantEnv) {
+			adaptertest.Run(t, adaptertest.SlackHarness(func(a adaptertest.SlackAccess) core.Adapter {
+				return c.of(newSlack(a))
+			}))
+			return
+		}
 	}
 	t.Skip("runs in a process of its own, started by TestMutants")
 }
@@ -282,7 +297,7 @@ func TestMutants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range mutants {
+	for _, c := range slices.Concat(mutants, slackMutants) {
 		t.Run(c.name, func(t *testing.T) {
 			name := strings.ReplaceAll(c.subtest, " ", "_")
 			cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestMutant$/^"+name+"$")

@@ -310,3 +310,11 @@ func (p *TelegramPlatform) Drop() error {
 	p.tg.Drop()
 	return nil
 }
+
+// Deafen implements Platform.
+func (p *TelegramPlatform) Deafen() error {
+	return Unsupported("a poll that carries nothing ends by itself")
+}
+
+// Recycle implements Platform.
+func (p *TelegramPlatform) Recycle() error { return Unsupported("there is no connection to leave") }
