@@ -38,15 +38,13 @@ func (f *feed) begun(ctx context.Context, fr frame) (out found, err error) {
 	if _, me, err := parseReady(p); err == nil {
 		f.me = me
 	}
+	f.gap = f.newest
 	if !f.again {
 		f.again = true
 		return found{}, nil
 	}
 	for _, id := range f.known.direct() {
-		if f.last[id] == "" {
-			continue
-		}
-		missed, err := f.missed(ctx, id, "", f.last[id])
+		missed, err := f.missed(ctx, id, "", cmp.Or(f.last[id], f.gap))
 		if err != nil {
 			return found{}, err
 		}
@@ -71,7 +69,6 @@ func (f *feed) guild(ctx context.Context, fr frame) (out found, err error) {
 	for _, r := range g.Roles.v {
 		f.known.setRole(r.ID, r.role(f.me))
 	}
-	before := f.newest // what is newer in a channel that we do not know was missed
 	for _, w := range slices.Concat(g.Channels.v, g.Threads.v) {
 		if !isID(w.ID) {
 			continue
@@ -81,8 +78,8 @@ func (f *feed) guild(ctx context.Context, fr frame) (out found, err error) {
 		if !isID(w.Last) {
 			continue
 		}
-		since := cmp.Or(f.last[w.ID], before)
-		if !f.guilds[g.ID] || compareIDs(w.Last, since) <= 0 {
+		since := cmp.Or(f.last[w.ID], f.gap) // all in a thread that is new to us was missed
+		if !f.guilds[g.ID] || f.known.isForum(w.ID) || compareIDs(w.Last, since) <= 0 {
 			f.saw(w.ID, w.Last)
 			continue
 		}

@@ -8,17 +8,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bwmarrin/discordgo"
-
 	"bellhop/core"
 )
-
-const kindDirect = discordgo.ChannelTypeDM
-
-// opensThreads reports whether a message in such a channel can have a thread.
-func opensThreads(k discordgo.ChannelType) bool {
-	return k == discordgo.ChannelTypeGuildText || k == discordgo.ChannelTypeGuildNews
-}
 
 // message reads a new or an edited message.
 func (f *feed) message(ctx context.Context, fr frame) (found, error) {

@@ -87,7 +87,7 @@ func TestDecodeMessage(t *testing.T) {
 		})},
 		"news": {"MESSAGE_CREATE", posted("40", "100", "hello", ""), base(func(in *core.Inbound) { in.Key, in.Place.Channel = "m/40/100", "40" })},
 		"where threads cannot be": {"MESSAGE_CREATE", posted("30", "100", "hello", ""), base(func(in *core.Inbound) {
-			in.Key, in.Place.Channel, in.Place.Topic = "m/30/100", "30", ""
+			in.Key, in.Place.Channel = "m/30/100", "30"
 		})},
 		"direct": {"MESSAGE_CREATE", said(100, "hello"), base(func(in *core.Inbound) {
 			in.Key, in.Place.Channel, in.Place.Topic, in.Direct, in.From.Name = "m/50/100", "50", "", true, "ann"

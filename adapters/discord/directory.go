@@ -96,6 +96,13 @@ func (d *directory) isThread(id string) bool {
 	return c.thread()
 }
 
+// speaksAloud reports whether a channel is one for voices, whose messages have
+// no threads.
+func (d *directory) speaksAloud(id string) bool {
+	c, _ := d.find(id)
+	return c.kind == discordgo.ChannelTypeGuildVoice || c.kind == discordgo.ChannelTypeGuildStageVoice
+}
+
 // isForum reports whether a channel holds nothing but threads.
 func (d *directory) isForum(id string) bool {
 	c, _ := d.find(id)

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
+
 	"bellhop/core"
 )
 
@@ -30,6 +32,7 @@ type feed struct {
 	guilds map[string]bool   // servers whose channels are known
 	last   map[string]string // by channel: its newest message that we know of
 	newest string            // of all messages
+	gap    string            // the newest one when the session before this ended
 }
 
 // run hands over what comes until ctx ends.
@@ -169,7 +172,7 @@ func (f *feed) channel(ctx context.Context, id, guild string) (channel, error) {
 		return c, nil
 	}
 	if guild == "" {
-		c := channel{id: id, kind: kindDirect}
+		c := channel{id: id, kind: discordgo.ChannelTypeDM}
 		f.known.learn(c)
 		return c, nil
 	}
@@ -188,12 +191,14 @@ func (f *feed) channel(ctx context.Context, id, guild string) (channel, error) {
 }
 
 // place is the address of a message: a thread, or the one that it would open.
+// Where there are no threads, as beside a voice channel, it is a conversation
+// of its own all the same: else one mention would make us answer everything.
 func (f *feed) place(c channel, message string) core.Place {
 	p := core.Place{Adapter: f.name, Channel: c.id}
 	switch {
 	case c.thread() && c.parent != "":
 		p.Channel, p.Topic = c.parent, c.id
-	case opensThreads(c.kind):
+	case !c.direct():
 		p.Topic = message
 	}
 	return p
@@ -201,6 +206,9 @@ func (f *feed) place(c channel, message string) core.Place {
 
 // saw notes the newest message of a channel.
 func (f *feed) saw(channel, message string) {
+	if len(f.last) >= maxChannels {
+		clear(f.last) // the gap stands for all
+	}
 	if compareIDs(message, f.last[channel]) > 0 {
 		f.last[channel] = message
 	}

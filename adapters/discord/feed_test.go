@@ -33,14 +33,16 @@ func TestCatchUp(t *testing.T) {
 			"GET /channels/10/messages?after=601&limit=100": {page(602, 602, "10")},
 			"GET /channels/13/messages?after=501&limit=100": {page(603, 603, "13")},
 			"GET /channels/14/messages?after=501&limit=100": {no(403, 50001, "Missing Access")},
+			"GET /channels/21/messages?after=501&limit=100": {page(550, 550, "21")},
 			"GET /channels/50/messages?after=400&limit=100": {ok("[" + said(401, "missed directly") + "]")},
 		})
 		s.script = func(n int, g *socket) {
 			g.begin()
 			if n == 1 {
 				g.event(2, "GUILD_CREATE", guild("100", "200", ""))
-				g.event(3, "MESSAGE_CREATE", said(400, "direct"))
-				g.event(4, "MESSAGE_CREATE", posted("10", "501", "live", ""))
+				g.event(3, "GUILD_CREATE", `{"id":"3","channels":[{"id":"20","type":15,"last_message_id":"90"}]}`)
+				g.event(4, "MESSAGE_CREATE", said(400, "direct"))
+				g.event(5, "MESSAGE_CREATE", posted("10", "501", "live", ""))
 				time.Sleep(10 * time.Second)
 				g.say(`{"op":9,"d":false}`)
 				g.stay()
@@ -48,7 +50,8 @@ func TestCatchUp(t *testing.T) {
 			}
 			g.event(2, "GUILD_CREATE", guild("602", "200", `,{"id":"13","type":11,"parent_id":"10","last_message_id":"603"},{"id":"14","type":11,"parent_id":"10","last_message_id":"604"},{"id":"15","type":11,"parent_id":"10","last_message_id":"90"}`))
 			g.event(3, "GUILD_CREATE", `{"id":"2","channels":[{"id":"80","type":0,"last_message_id":"900"}]}`) // new to us
-			g.event(4, "MESSAGE_CREATE", posted("10", "605", "live again", ""))
+			g.event(4, "GUILD_CREATE", `{"id":"3","channels":[{"id":"20","type":15,"last_message_id":"550"}],"threads":[{"id":"21","type":11,"parent_id":"20","last_message_id":"550"}]}`)
+			g.event(5, "MESSAGE_CREATE", posted("10", "605", "live again", ""))
 			g.stay()
 		}
 		var in inbox
@@ -58,7 +61,7 @@ func TestCatchUp(t *testing.T) {
 		for i := 502; i <= 602; i++ {
 			want = append(want, fmt.Sprint("missed ", i))
 		}
-		want = append(want, "missed 603", "live again")
+		want = append(want, "missed 603", "missed 550", "live again")
 		for _, e := range in.events {
 			if e.Text == "missed 502" && (e.Key != "m/10/502" || e.Place.String() != "dc:10/502" || e.Direct) {
 				t.Errorf("a missed message is %+v", e)
@@ -67,7 +70,7 @@ func TestCatchUp(t *testing.T) {
 				t.Errorf("a missed direct message is %+v", e)
 			}
 		}
-		if n := len(s.made("GET /channels/")); n != 6 {
+		if n := len(s.made("GET /channels/")); n != 7 {
 			t.Errorf("%d reads: %q", n, s.whats())
 		}
 		wants(t, &in, stop, want...)

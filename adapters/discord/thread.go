@@ -34,6 +34,9 @@ func (a *Adapter) open(ctx context.Context, p core.Place) (string, error) {
 	switch {
 	case p.Topic == "", a.unthreaded.has(p.Topic):
 		return p.Channel, nil
+	case a.known.speaksAloud(p.Channel):
+		a.unthreaded.put(p.Topic, struct{}{})
+		return p.Channel, nil
 	case a.known.isThread(p.Topic):
 		return p.Topic, nil
 	}

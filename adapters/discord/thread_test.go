@@ -97,6 +97,19 @@ func TestWithoutThread(t *testing.T) {
 	}
 }
 
+// TestVoice: beside a voice channel there are no threads, which is no news.
+func TestVoice(t *testing.T) {
+	s := newServer(t)
+	p := core.Place{Adapter: "dc", Channel: "30", Topic: "100"}
+	if _, err := inThread(s).Send(t.Context(), core.Outbound{Key: "k", Place: p, Text: "x", After: now()}); err != nil {
+		t.Fatal(err)
+	}
+	c := s.made("")
+	if len(c) != 1 || c[0].what != "POST /channels/30/messages" || !strings.Contains(c[0].body, `"message_reference":{"message_id":"100"`) {
+		t.Errorf("calls %q", s.whats())
+	}
+}
+
 // TestUnknownThread: after a restart, a place that cannot be opened may be a
 // thread already; what belongs in one is never shown in the channel.
 func TestUnknownThread(t *testing.T) {

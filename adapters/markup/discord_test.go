@@ -106,7 +106,7 @@ func TestDiscordProperties(t *testing.T) {
 
 // TestDiscordSplit checks that no piece is longer than a message.
 func TestDiscordSplit(t *testing.T) {
-	for name, md := range hostile(20_000) {
+	for name, md := range hostile(8_000) {
 		for _, piece := range Split(md, Discord()) {
 			if n := utf8.RuneCountInString(DiscordMarkdown(piece)); n > discordMax && longestCluster(Plain(piece)) < discordMax/2 {
 				t.Errorf("%s: a piece of %d code points", name, n)
