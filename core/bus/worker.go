@@ -100,19 +100,23 @@ func (w *worker) loop(ctx context.Context) {
 // take reads the jobs that have come in. It reports false, and the worker is
 // over, when there is nothing left to do or to wait for.
 func (w *worker) take() bool {
-	w.b.mu.Lock()
-	in := w.in
-	w.in = nil
-	if len(in) == 0 && len(w.queue) == 0 && len(w.posts) == 0 && len(w.expects) == 0 {
-		delete(w.b.places, w.place)
+	for {
+		w.b.mu.Lock()
+		in := w.in
+		w.in = nil
+		if len(in) == 0 {
+			over := len(w.queue)+len(w.posts)+len(w.expects) == 0
+			if over {
+				delete(w.b.places, w.place)
+			}
+			w.b.mu.Unlock()
+			return !over
+		}
 		w.b.mu.Unlock()
-		return false
+		for _, j := range in {
+			w.add(j)
+		}
 	}
-	w.b.mu.Unlock()
-	for _, j := range in {
-		w.add(j)
-	}
-	return true
 }
 
 func (w *worker) add(in any) {
