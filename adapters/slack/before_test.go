@@ -1,17 +1,12 @@
 package slack
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -88,114 +83,4 @@ func TestBefore(t *testing.T) {
 	}
 	_, err := adapter(always(no("not_in_channel")), io.Discard).Features().Before(t.Context(), tests["a thread so far"].need)
 	only(t, err, core.ErrRefused)
-}
-
-func TestFetch(t *testing.T) {
-	page := http.Header{"Content-Type": {"text/html; charset=utf-8"}}
-	html := "<!DOCTYPE html><title>Sign in</title>"
-	const at = "https://files.slack.com/x.pdf"
-	tests := map[string]struct {
-		file  core.File
-		reply reply
-		words string // of the error; empty: it is there
-	}{
-		"there":                   {core.File{Ref: "F1 " + at, MIME: "application/pdf"}, reply{status: 200, body: "%PDF"}, ""},
-		"where calls go":          {core.File{Ref: "F1 https://slack.test/f/x.pdf"}, reply{status: 200, body: "%PDF"}, ""},
-		"to be asked for first":   {core.File{Ref: "F1"}, reply{status: 200, body: "%PDF"}, ""},
-		"sign-in page":            {core.File{Ref: "F1 " + at, MIME: "application/pdf"}, reply{status: 200, header: page, body: html}, "files:read"},
-		"sign-in page, unnamed":   {core.File{Ref: "F1 " + at, MIME: "image/png"}, reply{status: 200, body: "\n <HTML><body>"}, "files:read"},
-		"a page that was sent":    {core.File{Ref: "F1 " + at, MIME: "text/html"}, reply{status: 200, header: page, body: html}, ""},
-		"empty":                   {core.File{Ref: "F1 " + at}, reply{status: 200}, ""},
-		"gone":                    {core.File{Ref: "F1 " + at}, reply{status: 404}, "HTTP 404"},
-		"elsewhere":               {core.File{Ref: "F1 https://evil.test/x"}, reply{}, "not kept by Slack"},
-		"elsewhere, nearly":       {core.File{Ref: "F1 https://notslack.com/x"}, reply{}, "not kept by Slack"},
-		"not encrypted":           {core.File{Ref: "F1 http://files.slack.com/x"}, reply{}, "not kept by Slack"},
-		"redirected to elsewhere": {core.File{Ref: "F1 " + at}, reply{status: 302, header: http.Header{"Location": {"https://evil.test/x"}}}, "redirected away"},
-		"redirected to sign in":   {core.File{Ref: "F1 " + at, MIME: "text/html"}, reply{status: 302, header: http.Header{"Location": {"https://hotel.slack.com/?redir=%2Fx.pdf"}}}, "files:read"},
-		"broken":                  {core.File{Ref: "F1 " + at}, reply{err: errors.New("reset")}, "reset"},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			o := newOffice(func(_ context.Context, c call) reply {
-				switch c.method {
-				case "files.info":
-					return ok(`"file":{"id":"F1","url_private":"` + at + `"}`)
-				case "x.pdf":
-					return tt.reply
-				}
-				return reply{status: 200, body: html}
-			})
-			body, err := adapter(o, io.Discard).Features().Fetch(t.Context(), tt.file)
-			if tt.words != "" {
-				if err == nil || !strings.Contains(err.Error(), tt.words) {
-					t.Errorf("Fetch: %v, want %q", err, tt.words)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer body.Close()
-			if got, err := io.ReadAll(body); err != nil || string(got) != tt.reply.body {
-				t.Errorf("read %q, %v", got, err)
-			}
-			if c := o.calls("x.pdf")[0]; c.header.Get("Authorization") != "Bearer "+botToken {
-				t.Errorf("header %v", c.header)
-			}
-		})
-	}
-}
-
-// TestTokensAreNowhere provokes every kind of failure and looks for the tokens
-// and the ticket in all that comes out of it.
-func TestTokensAreNowhere(t *testing.T) {
-	var log bytes.Buffer
-	var told []string
-	tell := func(err error) {
-		for ; err != nil; err = errors.Unwrap(err) {
-			told = append(told, err.Error(), fmt.Sprintf("%+v %#v", err, err))
-		}
-	}
-	echo := "Bearer " + botToken + " and " + appToken
-	replies := []reply{
-		no(echo), no("invalid_auth"), no("missing_scope"), htmlPage(502), tooManyCalls(1), ok(`"ts":"` + botToken + `"`), ok(`"ts":{}`),
-		{status: 200, body: echo}, {err: errors.New("dialing with " + echo + " failed")},
-		{status: 200, body: `{"ok":false,"error":"missing_scope","needed":"` + botToken + `"}`},
-	}
-	for _, r := range replies {
-		a := adapter(always(r), &log)
-		f := a.Features()
-		for _, o := range []core.Outbound{{Place: dm, Text: "x"}, {Place: dm, Text: "x", Edit: "1.1"}, {Place: dm, Text: "x", File: &core.Attachment{Name: "a", Content: []byte("b")}}} {
-			_, err := a.Send(t.Context(), o)
-			tell(err)
-		}
-		_, err := f.Resolve(t.Context(), core.Outbound{Place: dm, Text: "x"})
-		tell(err)
-		_, err = f.Fetch(t.Context(), core.File{Ref: "F1 https://files.slack.com/x"})
-		tell(err)
-		_, err = f.Before(t.Context(), core.Need{Place: thread, MessageID: "1700000000.000900"})
-		tell(err)
-		tell(f.Typing(t.Context(), thread))
-		tell(f.React(t.Context(), thread, "1.1", "👀"))
-		told = append(told, fmt.Sprintf("%v %+v %#v %+v", a, a, a.api, f))
-	}
-	synctest.Test(t, func(t *testing.T) {
-		for _, r := range append(replies, ok(`"url":"ws://%zz/?ticket=secret-ticket"`), ok(`"url":"ws://x.test/?ticket=secret-ticket"`)) {
-			o := script(map[string][]reply{"apps.connections.open": {r}})
-			a := adapter(o, &log)
-			a.dial = nil
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-			tell(a.Run(ctx, nothing))
-			told = append(told, a.state().Trouble)
-			cancel()
-		}
-	})
-	for _, text := range append(told, log.String()) {
-		if strings.Contains(text, "secret") {
-			t.Fatalf("a secret is in %q", text)
-		}
-	}
-	if log.Len() == 0 || len(told) < 50 {
-		t.Error("nothing was said")
-	}
 }

@@ -68,6 +68,9 @@ func (a *Adapter) open(ctx context.Context) (*socket, error) {
 		dialer.NetDialContext, dialer.Proxy = a.dial, nil
 	}
 	conn, resp, err := dialer.DialContext(ctx, ticket.URL, nil)
+	if resp != nil {
+		_ = resp.Body.Close()
+	}
 	if err != nil {
 		text := "socket: " + a.api.reason(err)
 		if resp != nil {
@@ -168,7 +171,7 @@ func (s *socket) take(ctx context.Context, data []byte, out chan<- delivery) boo
 
 // mind keeps the socket in use until it has ended, and closes it.
 func (s *socket) mind(ctx context.Context) {
-	defer s.conn.Close()
+	defer func() { _ = s.conn.Close() }()
 	ping := time.NewTicker(pingEvery)
 	defer ping.Stop()
 	var late <-chan time.Time

@@ -83,7 +83,8 @@ func (a *Adapter) begin(ctx context.Context, o core.Outbound) (core.Receipt, err
 	case e.code == "", e.retryAfter > 0, slices.Contains(unclear, e.code), slices.Contains(notNow, e.code), slices.Contains(finished, e.code):
 		return core.Receipt{}, a.outcome(err)
 	}
-	return core.Receipt{}, nil // not here: a message can say better why
+	a.log.Debug("slack does not stream here: a message tells better why", "place", p, "err", err)
+	return core.Receipt{}, nil
 }
 
 // preview shows a text that is not the last. Of a stream, what does not merely
