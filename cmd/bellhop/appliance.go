@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"bellhop/adapters/console"
+	"bellhop/adapters/discord"
+	"bellhop/adapters/slack"
 	"bellhop/adapters/telegram"
 	"bellhop/core"
 	"bellhop/core/bus"
@@ -66,8 +68,14 @@ func build(ctx context.Context, cfg *config.Config, s *store.Store, platforms bo
 		switch c := cfg.Adapters[name]; {
 		case c.Type == "console":
 			addConsole(name, c.User)
-		case platforms && c.Type == "telegram":
+		case !platforms:
+		case c.Type == "telegram":
 			adapters = append(adapters, telegram.New(telegram.Options{Name: name, Token: c.Token.Reveal(), APIURL: c.APIURL, Commands: commands, Log: log.With("adapter", name)}))
+		case c.Type == "slack":
+			adapters = append(adapters, slack.New(slack.Options{Name: name, BotToken: c.BotToken.Reveal(), AppToken: c.AppToken.Reveal(), APIURL: c.APIURL,
+				SlashCommand: c.Command, Commands: commands, Log: log.With("adapter", name)}))
+		case c.Type == "discord":
+			adapters = append(adapters, discord.New(discord.Options{Name: name, Token: c.Token.Reveal(), APIURL: c.APIURL, Commands: commands, Log: log.With("adapter", name)}))
 		}
 	}
 	if a.console == nil {

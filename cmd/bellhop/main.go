@@ -70,7 +70,8 @@ func root() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bellhop",
 		Short: "A team of agents in the chats where you already are",
-		Long: `bellhop runs a team of agents that people reach in Telegram and in the terminal.
+		Long: `bellhop runs a team of agents that people reach in Slack, Telegram and
+Discord, and in the terminal.
 
 The configuration is the file named by --config, else by $BELLHOP_CONFIG, else
 the first of ./config.toml, $XDG_CONFIG_HOME/bellhop/config.toml (normally
@@ -95,6 +96,10 @@ the first of ./config.toml, $XDG_CONFIG_HOME/bellhop/config.toml (normally
 			}},
 		&cobra.Command{Use: "threads", Short: "List the conversations", Args: noArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error { return ask(cmd, path, request{Do: "threads"}) }},
+		&cobra.Command{Use: "manifest ADAPTER", Short: "Print the manifest of a Slack app for this configuration", Args: exactArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error { return manifest(cmd, path, args[0]) }},
+		&cobra.Command{Use: "invite ADAPTER", Short: "Print the link that installs a Discord bot in a server", Args: exactArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error { return invite(cmd, path, args[0]) }},
 		&cobra.Command{Use: "version", Short: "Print the version", Args: noArgs,
 			Run: func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "bellhop", version) }},
 	)

@@ -45,10 +45,14 @@ type Log struct {
 
 // Adapter is one connection to a chat platform.
 type Adapter struct {
-	Type   string `toml:"type"`              // telegram or console; default: the name
-	Token  Secret `toml:"token,omitempty"`   // telegram: the bot token; no default
-	APIURL string `toml:"api_url,omitempty"` // telegram: base URL; default https://api.telegram.org
-	User   string `toml:"user,omitempty"`    // console: id of the person at the terminal; default "you"
+	Type          string `toml:"type"`                     // telegram, slack, discord or console; default: the name
+	Token         Secret `toml:"token,omitempty"`          // telegram, discord: the bot token; no default
+	BotToken      Secret `toml:"bot_token,omitempty"`      // slack: xoxb-…; no default
+	AppToken      Secret `toml:"app_token,omitempty"`      // slack: xapp-…; no default
+	APIURL        string `toml:"api_url,omitempty"`        // base URL; default: the platform's own
+	Command       string `toml:"command,omitempty"`        // slack: its one slash command; default /bellhop
+	ShortCommands bool   `toml:"short_commands,omitempty"` // slack: the manifest has /new and /help too; default true
+	User          string `toml:"user,omitempty"`           // console: id of the person at the terminal; default "you"
 }
 
 // Provider is an endpoint that serves models.

@@ -12,10 +12,11 @@ import (
 )
 
 var (
-	handle      = regexp.MustCompile(`^[a-z0-9_-]{2,32}$`)
-	headerName  = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
-	consoleUser = regexp.MustCompile(`^[^\s:/*]{1,64}$`)
-	digits      = regexp.MustCompile(`^[0-9]{1,20}$`)
+	handle       = regexp.MustCompile(`^[a-z0-9_-]{2,32}$`)
+	headerName   = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+	slashCommand = regexp.MustCompile(`^/[a-z0-9_-]{1,32}$`)
+	consoleUser  = regexp.MustCompile(`^[^\s:/*]{1,64}$`)
+	digits       = regexp.MustCompile(`^[0-9]{1,20}$`)
 )
 
 // config reads the whole file. What refers to something is read after it.
@@ -70,14 +71,23 @@ func (t *table) adapter(name string) Adapter {
 	if !handle.MatchString(name) {
 		t.failAt(t.path, "", "an adapter's name has 2 to 32 of a-z, 0-9, _ and -")
 	}
-	a := Adapter{Type: t.typeOf(name, "telegram", "console")}
+	a := Adapter{Type: t.typeOf(name, "telegram", "slack", "discord", "console")}
 	switch a.Type {
 	case "telegram":
-		a.Token = t.secret("token")
-		if !slices.ContainsFunc([]string{"token", "token_file", "token_credential"}, t.has) {
-			t.fail("token", "is missing: @BotFather gives one for each bot")
-		}
+		a.Token = t.token("token", "", "@BotFather gives one for each bot")
 		a.APIURL = t.url("api_url", "https://api.telegram.org")
+	case "slack":
+		a.BotToken = t.token("bot_token", "xoxb-", "the app's page OAuth & Permissions has it once the app is installed")
+		a.AppToken = t.token("app_token", "xapp-", "the app's page Basic Information makes one with the scope connections:write")
+		a.APIURL = t.url("api_url", "https://slack.com/api/")
+		a.Command = t.str("command", "/bellhop")
+		if !slashCommand.MatchString(a.Command) {
+			t.fail("command", "%s is no slash command: want / and up to 32 of a-z, 0-9, _ and -", t.quoted("command"))
+		}
+		a.ShortCommands = t.boolean("short_commands", true)
+	case "discord":
+		a.Token = t.token("token", "", "the application's page Bot in the developer portal has it")
+		a.APIURL = t.url("api_url", "https://discord.com/api/v10")
 	case "console":
 		a.User = t.str("user", "you")
 		if !consoleUser.MatchString(a.User) {
@@ -85,6 +95,19 @@ func (t *table) adapter(name string) Adapter {
 		}
 	}
 	return a
+}
+
+// token is the secret without which an adapter can do nothing. prefix is how
+// tokens of its kind begin.
+func (t *table) token(key, prefix, where string) Secret {
+	token := t.secret(key)
+	switch {
+	case !slices.ContainsFunc([]string{key, key + "_file", key + "_credential"}, t.has):
+		t.fail(key, "is missing: %s", where)
+	case token != "" && !strings.HasPrefix(string(token), prefix):
+		t.fail(key, "is a token of another kind: this one begins with %s", prefix)
+	}
+	return token
 }
 
 func (t *table) provider(name string) Provider {

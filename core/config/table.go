@@ -181,6 +181,19 @@ func (t *table) oneOf(key, fallback string, options ...string) string {
 	return s
 }
 
+// boolean returns true or false.
+func (t *table) boolean(key string, fallback bool) bool {
+	v, ok := t.value(key)
+	if !ok {
+		return fallback
+	}
+	b, ok := v.(bool)
+	if !ok {
+		t.fail(key, "want true or false, got %s", kind(v))
+	}
+	return b
+}
+
 // integer returns a whole number within bounds.
 func (t *table) integer(key string, fallback, low, high int) int {
 	v, ok := t.value(key)
