@@ -16,14 +16,17 @@ const module = "bellhop/"
 const (
 	bbolt      = "go.etcd.io/bbolt"
 	cron       = "github.com/robfig/cron"
+	discordgo  = "github.com/bwmarrin/discordgo"
 	goldmark   = "github.com/yuin/goldmark"
 	imaging    = "github.com/disintegration/imaging"
 	jsonrepair = "github.com/kaptinlin/jsonrepair"
 	openai     = "github.com/sashabaranov/go-openai"
+	slackgo    = "github.com/slack-go/slack"
 	telegram   = "github.com/go-telegram/bot"
 	term       = "golang.org/x/term"
 	tomlLib    = "github.com/BurntSushi/toml"
 	uniseg     = "github.com/rivo/uniseg"
+	websocket  = "github.com/gorilla/websocket"
 	ximage     = "golang.org/x/image"
 )
 
@@ -51,7 +54,9 @@ var rows = map[string][]string{
 
 	"adapters/adaptertest": {anything},
 	"adapters/console":     {"core", term},
+	"adapters/discord":     {"core", "adapters/markup", discordgo, websocket},
 	"adapters/markup":      {goldmark, uniseg},
+	"adapters/slack":       {"core", "adapters/markup", slackgo, websocket},
 	"adapters/telegram":    {"core", "adapters/markup", telegram},
 
 	"media": {"core", imaging, ximage},
