@@ -3,6 +3,7 @@ package discord
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -137,13 +138,13 @@ func (f *feed) event(ctx context.Context, fr frame) (found, error) {
 			delete(f.last, c.ID)
 		}
 	case "THREAD_LIST_SYNC":
-		var sync struct {
+		var list struct {
 			Guild   string                 `json:"guild_id"`
 			Threads lenient[[]wireChannel] `json:"threads"`
 		}
-		_ = json.Unmarshal(fr.data, &sync) // what can be read of it
-		for _, c := range sync.Threads.v {
-			c.Guild = sync.Guild
+		_ = json.Unmarshal(fr.data, &list) // what can be read of it
+		for _, c := range list.Threads.v {
+			c.Guild = list.Guild
 			f.known.learn(c.channel())
 		}
 	case "GUILD_ROLE_CREATE", "GUILD_ROLE_UPDATE":
@@ -177,7 +178,7 @@ func (f *feed) channel(ctx context.Context, id, guild string) (channel, error) {
 		return c, nil
 	}
 	var w wireChannel
-	err := retry(ctx, func() error { return f.api.call(ctx, "GET", "channels/"+id, nil, &w) })
+	err := retry(ctx, func() error { return f.api.call(ctx, http.MethodGet, "channels/"+id, nil, &w) })
 	if ctx.Err() != nil {
 		return channel{}, ctx.Err()
 	}
