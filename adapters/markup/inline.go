@@ -12,9 +12,6 @@ type nesting struct {
 	text func(sp span)
 }
 
-// marks are the styles that nest; code is a property of the text itself.
-var marks = [...]style{bold, italic, strike}
-
 func (n nesting) walk(spans []span) {
 	var open []style // innermost last
 	var on style
