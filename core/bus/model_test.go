@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"hash/maphash"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -96,6 +97,8 @@ func TestModelFinds(t *testing.T) {
 // -short and under the race detector, which makes it ten times slower, there is
 // one fault less.
 func TestModel(t *testing.T) {
+	percent := debug.SetGCPercent(400) // much garbage, and little that stays
+	t.Cleanup(func() { debug.SetGCPercent(percent) })
 	commands := append(Commands(func() []AdapterHealth { return nil }), mailbox.Commands()...)
 	for _, s := range strategies {
 		t.Run(s.name, func(t *testing.T) {
