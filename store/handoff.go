@@ -35,12 +35,12 @@ func (t *tx) fanOut(th *core.Thread, run core.Run, msg core.Message, end core.Se
 	switch {
 	case routed.Notice:
 		th.HopTold = true
-		return t.notice(th, fmt.Sprintf("Bots have handed this on %d times without a person. I stop here; write something to let them go on.", end.MaxHops), end, out)
+		return t.notice(th, run, fmt.Sprintf("Bots have handed this on %d times without a person. I stop here; write something to let them go on.", end.MaxHops), end, out)
 	case len(routed.Held) > 0:
 		if err := t.hold(th.ID, run.Bot, &handOff{msg.ID, routed.Held[0]}, routed.Held[0]); err != nil {
 			return err
 		}
-		return t.notice(th, fmt.Sprintf("The hand-off from @%s to @%s waits until @%s has read its other messages here.", run.Bot, routed.Held[0], run.Bot), end, out)
+		return t.notice(th, run, fmt.Sprintf("The hand-off from @%s to @%s waits until @%s has read its other messages here.", run.Bot, routed.Held[0], run.Bot), end, out)
 	case len(routed.Wake) > 0:
 		items, err := t.enqueue(th, msg.ID, routed.Wake, "")
 		if err != nil {
@@ -93,9 +93,10 @@ func (t *tx) release(th *core.Thread, bot string) ([]core.Item, error) {
 	return out, t.Delete(heldKey(th.ID, bot))
 }
 
-// notice says something in the thread on the appliance's own account.
-func (t *tx) notice(th *core.Thread, text string, end core.Settlement, out *core.Settled) error {
-	rows, err := t.show(core.Post{Kind: core.NoticePost, Thread: th.ID, Place: th.Place}, core.Row{}, pieces(end.Split, th.Place, text))
+// notice says something in the thread, after the run's outcome, on the
+// appliance's own account.
+func (t *tx) notice(th *core.Thread, run core.Run, text string, end core.Settlement, out *core.Settled) error {
+	rows, err := t.show(core.Post{Kind: core.NoticePost, Thread: th.ID, Place: th.Place}, core.Row{After: run.Reply.After}, pieces(end.Split, th.Place, text))
 	out.Rows = append(out.Rows, rows...)
 	return err
 }

@@ -107,6 +107,9 @@ func (t *tx) draft(th core.Thread, mail []core.Item) (core.Run, error) {
 		run.Versions = append(run.Versions, msg.Version)
 		run.Hop = max(run.Hop, msg.Hop)
 		if msg.PlatformID == "" {
+			if err := t.handedOn(&run.Reply, msg); err != nil {
+				return run, err
+			}
 			continue
 		}
 		if run.Reply.After == "" {
@@ -118,6 +121,30 @@ func (t *tx) draft(th core.Thread, mail []core.Item) (core.Run, error) {
 		run.Reply.Answers = append(run.Reply.Answers, msg.PlatformID)
 	}
 	return run, nil
+}
+
+// handedOn gives the reply to a bot's message its origin's address: what the
+// run that wrote it replies to, and after which platform id to look for a lost
+// post, which is that run's own post if it is known yet.
+func (t *tx) handedOn(r *core.Reply, msg core.Message) error {
+	origin, _, err := get[core.Run](t, idKey(famRun, msg.Run))
+	if err != nil {
+		return err
+	}
+	if r.To == "" {
+		r.To = origin.Reply.To
+	}
+	if r.After != "" {
+		return nil
+	}
+	r.After = origin.Reply.After
+	post, _, err := get[core.Post](t, idKey(famPost, msg.Post))
+	if n := len(post.Shown); n > 0 {
+		r.After = post.Shown[n-1].ID
+	} else if post.Open != nil {
+		r.After = post.Open.ID
+	}
+	return err
 }
 
 // resumed is the stored run that a resume item continues.
@@ -260,11 +287,11 @@ func (t *tx) begin(run core.Run) (core.Run, error) {
 		join = append(join, it)
 	}
 	switch {
-	case len(join) == 0 && stored:
+	case len(join) == 0 && stored && run.Upto.Seq() <= have.Upto.Seq():
 		return have, nil
-	case len(join) == 0:
+	case len(join) == 0 && !stored:
 		return run, core.ErrRunOver
-	case stored: // another pick, of fewer items, was stored: this one has read more
+	case stored: // another pick was stored while it waited: this one has read more
 		have.Triggers, have.Versions, have.Reply, have.Hop = run.Triggers, run.Versions, run.Reply, run.Hop
 		have.Upto, have.Cut, have.Tail = run.Upto, run.Cut, run.Tail
 	default:
