@@ -42,10 +42,14 @@ func chaos(r *rand.Rand) string {
 	say("adapter chat once=%s max=%s signs=%s", pick("edit", "key", "readback"), pick("12", "4096"), pick("true", "false"))
 	say("max_runs %s", pick("1", "2", "64"))
 	say("member bob")
+	say("bot chief history=24000/%s", pick("4", "80"))
+	say("bot engineer")
+	say("llm engineer always %s", pick("say Done.", "wait 5s say @chief it is done."))
 	say("llm chief always %s", pick("say Yes, of course, at once.", "wait 1s say Yes, of course.", "slow 700ms Yes, of course, slowly.", "wait 40s say Yes, at last."))
 	say("say dm alice Hello.")
+	deleted := false
 	for range 5 + r.IntN(15) {
-		switch r.IntN(13) {
+		switch r.IntN(16) {
 		case 0, 1, 2, 3:
 			say("say %s", pick("dm alice Hello.", "dm bob Hello there.", "#ops bob @bellhop hello", "dm alice Are you there?"))
 		case 4:
@@ -65,6 +69,15 @@ func chaos(r *rand.Rand) string {
 			say("fault %s %s", pick("open", "post", "edit", "update"), pick("rate 5s", "lost", "unknown", "notsent", "hang", "slow 2s"))
 		case 12:
 			say("fault resolve %s", pick("rate 5s", "unknown", "hang", "slow 2s"))
+		case 13:
+			say("llm chief say @engineer please.")
+		case 14:
+			if !deleted {
+				deleted = r.IntN(3) == 0
+				say("%s", map[bool]string{true: "delete dm/alice 1", false: "edit dm/alice 1 " + pick("Other words.", "More words.")}[deleted])
+			}
+		case 15:
+			say("fault commit %s %s", pick("1", "2", "3"), pick("before", "full"))
 		}
 	}
 	say("rest\ncrash off")

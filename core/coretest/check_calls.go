@@ -15,7 +15,7 @@ func (c *checker) checkCalls(calls []*asked) {
 	for _, a := range calls {
 		c.checkResults(a.call)
 		at := seat{a.call.Model, a.attempt.thread}
-		if before := last[at]; before != nil && sameRun(before, a) && !strings.HasPrefix(flat(a.call.Messages)+"\x00", flat(before.call.Messages)+"\x00") {
+		if before := last[at]; before != nil && sameRun(before, a) && !c.edited(a.run) && !strings.HasPrefix(flat(a.call.Messages)+"\x00", flat(before.call.Messages)+"\x00") {
 			c.problem("a request of %s in %s is no longer the beginning of the next:\n%s\n----\n%s", at.bot, at.thread, flat(before.call.Messages), flat(a.call.Messages))
 		}
 		if before := last[at]; before != nil && before.call.System != a.call.System {
@@ -70,6 +70,12 @@ func sameRun(a, b *asked) bool {
 	return a.attempt == b.attempt || (a.run.ID == b.run.ID || shared) && stored(a) && stored(b)
 }
 
+// edited reports whether a message of the run was edited before a run had
+// joined it: then there may have been a pick with its old text.
+func (c *checker) edited(run core.Run) bool {
+	return slices.ContainsFunc(c.Messages, func(m core.Message) bool { return m.Version > 0 && slices.Contains(run.Triggers, m.ID) })
+}
+
 // flat is messages as bytes. It leaves the last message open, so that one that
 // goes on is its continuation.
 func flat(messages []core.ChatMessage) string {
@@ -96,10 +102,9 @@ func (c *checker) checkRunsPrefix(calls []*asked) {
 	first := map[core.ID]*asked{}
 	for _, a := range calls {
 		run := c.runOf(a)
-		if run == "" {
-			continue
+		if tail := byID[run].Tail; tail == "" || !strings.Contains(flat(a.call.Messages), tail) {
+			continue // of a pick that was never stored
 		}
-		// A run that was picked anew begins anew.
 		if have := first[run]; have == nil || len(a.call.Messages) <= len(have.call.Messages) {
 			first[run] = a
 		}

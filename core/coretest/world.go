@@ -146,13 +146,17 @@ func (w *world) used() {
 	}
 }
 
+// start begins a life. A process that cannot start is started again.
 func (w *world) start() {
-	w.open()
-	life, err := begin(w)
-	if err != nil {
-		w.t.Fatalf("the appliance does not start: %v", err)
+	var err error
+	for range 100 {
+		w.open()
+		if w.life, err = begin(w); err == nil {
+			return
+		}
+		time.Sleep(time.Second)
 	}
-	w.life = life
+	w.t.Fatalf("the appliance does not start: %v", err)
 }
 
 // open opens the store over what is stored, as after a start.
