@@ -63,8 +63,12 @@ type handOff struct {
 const (
 	chief   = "chief"
 	scout   = "scout"
-	maxHops = 4
+	scribe  = "scribe"
+	maxHops = 2
 )
+
+// team is all bots, in the order of their names.
+var team = []string{chief, scout, scribe}
 
 // speech is what people and bots say, with whom it addresses.
 var speech = []struct {
@@ -72,6 +76,7 @@ var speech = []struct {
 	to   []string
 }{
 	{"hello", nil}, {"and then|some more", nil}, {"@scout look", []string{scout}}, {"@chief and @scout, look", []string{chief, scout}}, {"@chief look", []string{chief}},
+	{"@scribe look", []string{scribe}},
 }
 
 func addressed(text string) []string {
@@ -114,6 +119,11 @@ func (ln *line) wake(bots ...string) []*item {
 	}
 	ln.items = append(ln.items, out...)
 	return out
+}
+
+// waits reports whether a bot has yet to begin with the message.
+func (ln *line) waits() bool {
+	return slices.ContainsFunc(ln.items, func(it *item) bool { return it.state == core.Queued })
 }
 
 // message is a person's, in a direct conversation.
@@ -285,7 +295,7 @@ func (l *ledger) stop(th *thread) {
 		}
 	}
 	slices.SortFunc(runs, func(a, b *run) int { return a.n - b.n })
-	for _, bot := range []string{chief, scout} {
+	for _, bot := range team {
 		if mail := th.queued(bot); len(mail) > 0 && th.open(bot) == nil {
 			r := &run{n: mail[0].n, bot: bot}
 			th.runs, runs = append(th.runs, r), append(runs, r)

@@ -29,14 +29,18 @@ func (h *house) accept(t *rapid.T) {
 		}
 		entries, kinds = append(entries, e), append(kinds, kind)
 	}
-	if len(entries) == 0 {
-		return
+	if len(entries) > 0 {
+		h.offer(kinds, entries)
 	}
+}
+
+// offer has a batch of events accepted.
+func (h *house) offer(kinds []string, entries []core.Entry) {
 	var got core.Accepted
 	var fates []core.Fate
 	var woken []*item
 	h.do(func() (err error) {
-		got, err = h.store.Accept(h.ctx, core.Batch{Entries: entries, Bots: []string{chief, scout}, Split: split, Shown: func(core.ID) string { return "" }})
+		got, err = h.store.Accept(h.ctx, core.Batch{Entries: entries, Bots: team, Split: split, Shown: func(core.ID) string { return "" }})
 		return err
 	}, func() {
 		h.last = &entries[len(entries)-1]
@@ -86,9 +90,10 @@ func (h *house) event(t *rapid.T, kind string, before []core.Entry) (core.Entry,
 	case "stranger":
 		e.In.Text, e.Role, e.Refusal = "hello", core.Stranger, replied
 	case "edit", "delete":
+		waits := rapid.Bool().Draw(t, "of what waits")
 		var ids []string
 		for id, ln := range h.lines {
-			if ln.th.channel == channel {
+			if ln.th.channel == channel && (!waits || ln.waits()) {
 				ids = append(ids, id)
 			}
 		}
@@ -180,7 +185,7 @@ func (h *house) happen(kind string, in core.Inbound) (core.Fate, []*item) {
 func (h *house) choose(t *rapid.T, ok func(desk) bool) (desk, bool) {
 	var all []desk
 	for _, th := range h.threads {
-		for _, bot := range []string{chief, scout} {
+		for _, bot := range team {
 			if at := (desk{th, bot}); ok(at) {
 				all = append(all, at)
 			}
@@ -193,6 +198,17 @@ func (h *house) choose(t *rapid.T, ok func(desk) bool) (desk, bool) {
 }
 
 func (h *house) flying(at desk) bool { return h.at[at] != nil && h.at[at].run.ID != "" }
+
+// busy draws a bot that is at work. If none is, one is given some.
+func (h *house) busy(t *rapid.T) (desk, bool) {
+	for _, first := range []func(*rapid.T){h.pick, h.accept, h.pick} {
+		if at, ok := h.choose(t, h.flying); ok {
+			return at, true
+		}
+		first(t)
+	}
+	return h.choose(t, h.flying)
+}
 
 // pick takes what waits for a bot: a run to be resumed, or else the mail, with
 // that of a run that has waited for its slot until now.
@@ -236,7 +252,7 @@ func (h *house) pick(t *rapid.T) {
 
 // work stores that a run has begun, is shown, or has gone a step.
 func (h *house) work(t *rapid.T) {
-	at, ok := h.choose(t, h.flying)
+	at, ok := h.busy(t)
 	if !ok {
 		return
 	}
@@ -288,13 +304,33 @@ func (h *house) write(at desk, call func() error, apply, learn func()) {
 
 // settle ends a run.
 func (h *house) settle(t *rapid.T) {
-	at, ok := h.choose(t, h.flying)
+	at, ok := h.busy(t)
 	if !ok {
 		return
 	}
+	h.end(at, rapid.SampledFrom([]string{"", "hello", "@scout look", "@scribe look", "@chief look", "and then|some more"}).Draw(t, "reply"))
+}
+
+// rush has a bot hand on while somebody wants more of it, so that the hand-off
+// is held.
+func (h *house) rush(t *rapid.T) {
+	at, ok := h.busy(t)
+	if !ok {
+		return
+	}
+	h.events++
+	id := fmt.Sprint("m", h.events)
+	h.offer([]string{"message"}, []core.Entry{{Role: core.Member, Agent: chief, In: core.Inbound{Key: id, Kind: core.InMessage, Direct: true,
+		From: ann, MessageID: id, Text: "@" + at.bot + " look", Place: core.Place{Adapter: "chat", Channel: at.th.channel}}}})
+	if h.flying(at) {
+		h.end(at, rapid.SampledFrom([]string{"@scout look", "@scribe look"}).Draw(t, "reply"))
+	}
+}
+
+// end settles the run of a desk with a reply; blank: it fails.
+func (h *house) end(at desk, reply string) {
 	f := h.at[at]
-	end := core.Settlement{State: core.Done, Kind: core.AnswerPost, Bots: []string{chief, scout}, MaxHops: maxHops, Split: split}
-	reply := rapid.SampledFrom([]string{"", "hello", "@scout look", "@chief look", "and then|some more"}).Draw(t, "reply")
+	end := core.Settlement{State: core.Done, Kind: core.AnswerPost, Bots: team, MaxHops: maxHops, Split: split}
 	end.Text, end.Answer = reply, reply
 	if reply == "" {
 		end.State, end.Kind, end.Text = core.Failed, core.ErrorPost, failed

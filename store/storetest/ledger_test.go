@@ -1,7 +1,6 @@
 package storetest_test
 
 import (
-	"math"
 	"path/filepath"
 	"testing"
 
@@ -11,7 +10,7 @@ import (
 )
 
 func TestLedgerChaos(t *testing.T) {
-	storetest.RunLedger(t, math.MaxInt, func(*testing.T) func() storetest.Engine {
+	storetest.RunLedger(t, 50, func(*testing.T) func() storetest.Engine {
 		var e *memkv.Engine
 		return func() storetest.Engine {
 			if e == nil {
@@ -25,7 +24,7 @@ func TestLedgerChaos(t *testing.T) {
 }
 
 func TestLedgerOnDisk(t *testing.T) {
-	storetest.RunLedger(t, 20, func(t *testing.T) func() storetest.Engine {
+	storetest.RunLedger(t, 10, func(t *testing.T) func() storetest.Engine {
 		dir := filepath.Join(t.TempDir(), "store")
 		return func() storetest.Engine {
 			e, err := boltkv.Open(dir, boltkv.Options{})
