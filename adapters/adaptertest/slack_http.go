@@ -144,7 +144,9 @@ func (s *Slack) answer(r *http.Request) answer {
 	} else if !inForm {
 		token = "" // one in a JSON body is not looked at
 	}
-	p["host"] = r.Host
+	if method == "apps.connections.open" {
+		p["host"] = r.Host // where its socket is
+	}
 	return s.faulty(method, p, func() answer { return s.call(method, token, p) })
 }
 
@@ -222,7 +224,7 @@ func (s *Slack) authorise(m slackMethod, token string) *slackError {
 	return nil
 }
 
-// object reads a JSON parameter into v; an absent one leaves v alone.
+// slackObject reads a JSON parameter into v; an absent one leaves v alone.
 func (p params) slackObject(key, word string, v any) *slackError {
 	if p[key] == "" {
 		return nil
