@@ -1,0 +1,84 @@
+package store
+
+import (
+	"slices"
+
+	"bellhop/core"
+)
+
+// scene reads the thread from the bot's cut on, and a resumed run's steps. It
+// is more than window messages, so that whoever folds them knows what goes,
+// but bounded.
+func (t *tx) scene(th core.Thread, run core.Run, window int) (core.Scene, error) {
+	sc := core.Scene{Thread: th}
+	cut := th.Cuts[run.Bot]
+	if run.Cut != "" {
+		cut = run.Cut
+	}
+	from, to := idKey(famMessage, th.ID), after(idKey(famMessage, th.ID))
+	if cut != "" {
+		from = messageKey(th.ID, cut, 0)
+	}
+	if run.Upto != "" {
+		to = after(messageKey(th.ID, run.Upto, 0)[:len(famMessage)+16])
+	}
+	var err error
+	if sc.Messages, err = t.newest(from, to, 2*window+1); err != nil {
+		return sc, err
+	}
+	if run.Steps == 0 {
+		return sc, nil
+	}
+	return sc, each(t, idKey(famStep, run.ID), 0, func(_ []byte, st core.Step) error {
+		sc.Steps = append(sc.Steps, st)
+		return nil
+	})
+}
+
+// newest reads the latest versions of the n newest messages between two keys,
+// oldest first.
+func (t *tx) newest(from, to []byte, n int) ([]core.Message, error) {
+	var out []core.Message
+	for {
+		kvs, err := t.ScanBack(from, to, n+1)
+		if err != nil {
+			return nil, err
+		}
+		slices.Reverse(kvs)
+		msgs, err := t.latest(kvs)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range slices.Backward(msgs) {
+			if len(out) == n {
+				break
+			}
+			if len(out) == 0 || out[len(out)-1].ID != m.ID { // else an older version
+				out = append(out, m)
+			}
+		}
+		if len(kvs) <= n || len(out) == n {
+			slices.Reverse(out)
+			return out, nil
+		}
+		to = kvs[0].Key
+	}
+}
+
+// latest decodes messages in key order and keeps the last version of each.
+func (t *tx) latest(kvs []KV) ([]core.Message, error) {
+	var out []core.Message
+	for _, kv := range kvs {
+		var m core.Message
+		if err := decode(kv.Value, &m); err != nil {
+			t.damaged(kv.Key, kv.Value, err)
+			continue
+		}
+		if n := len(out); n > 0 && out[n-1].ID == m.ID {
+			out[n-1] = m
+			continue
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
