@@ -71,7 +71,7 @@ type Moving struct {
 type Settlement struct {
 	State  State // Done or Failed
 	Kind   PostKind
-	Text   string // the outcome, Markdown; blank: nothing is posted, because a tool has already said it
+	Text   string // the outcome, Markdown; blank is shown as "(done, no text)": an outcome is never silence
 	Answer string // the part of Text that is the bot's own words, kept in the thread; blank: none
 	Digest string
 	Error  string // for the log and trace
