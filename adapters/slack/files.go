@@ -13,9 +13,13 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"bellhop/core"
 )
+
+// uploadTimeout bounds the way of a file's content to Slack.
+const uploadTimeout = 3 * time.Minute
 
 // fetch opens a file that a person sent. Slack answers who may not read it
 // with the page for signing in, and says that all is well.
@@ -113,7 +117,7 @@ func (a *Adapter) share(ctx context.Context, o core.Outbound) error {
 	}
 	// The address is the permission: no token goes along.
 	const method = "file upload"
-	call, cancel := context.WithTimeout(ctx, callTimeout)
+	call, cancel := context.WithTimeout(ctx, uploadTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(call, http.MethodPost, to.URL, bytes.NewReader(o.File.Content))
 	if err != nil {

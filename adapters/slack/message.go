@@ -71,11 +71,11 @@ func (d *decoder) message(key string, raw json.RawMessage, m *message) core.Inbo
 	case m.TS == "":
 		return unreadable(key, raw)
 	}
-	key = d.messageKey(m.Channel, m.TS)
 	if !speaks(m) || d.ours(m) {
+		// Not by the message's key: another signal of it may say more.
 		return ignored(key)
 	}
-	return d.said(core.InMessage, key, m)
+	return d.said(core.InMessage, d.messageKey(m.Channel, m.TS), m)
 }
 
 // messageKey is the key of every signal of a message. The team is ours, for

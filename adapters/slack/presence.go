@@ -18,6 +18,8 @@ const (
 	// statusText stands below the thread, behind our name. Slack takes a comma
 	// for the end of it.
 	statusText = "is working on it…"
+	// restTimeout is how long an answer that is shown waits for the status to go.
+	restTimeout = 3 * time.Second
 )
 
 // typing shows that somebody is at work: as an agent's session, which has a
@@ -48,6 +50,8 @@ func (a *Adapter) typing(ctx context.Context, p core.Place) error {
 
 // rest takes the status away. It is a courtesy: Slack does so itself, later.
 func (a *Adapter) rest(ctx context.Context, p core.Place) {
+	ctx, cancel := context.WithTimeout(ctx, restTimeout)
+	defer cancel()
 	for _, at := range a.rooms.workingAt(p) {
 		a.rooms.idle(at)
 		if err := a.setStatus(ctx, url.Values{"channel_id": {at.channel}, "thread_ts": {at.ts}}, "active", ""); err != nil {
