@@ -103,6 +103,7 @@ type Bot struct {
 	Steps        int           // most model calls in a run
 	RunTime      time.Duration // most wall time of a run
 	Window       int           // tokens the model can take; 0: unknown
+	Vision       bool          // the model can see images
 }
 
 // Budget bounds how much of a thread a run reads.

@@ -75,7 +75,8 @@ type Features struct {
 	// of a channel, the last messages there.
 	Before func(ctx context.Context, n Need) (Before, error)
 	// Fetch opens a file that a person sent; File.Ref says which. The caller
-	// bounds what it reads, checks what it is, and closes it.
+	// bounds what it reads, checks what it is, and closes it. No error names the
+	// file's address, which may hold a token.
 	Fetch func(ctx context.Context, f File) (io.ReadCloser, error)
 	// Health is the time of the last sign of life from the platform.
 	Health func() Health

@@ -113,12 +113,21 @@ type ToolUse struct {
 	Ended   time.Time `json:"ended,omitzero"`
 }
 
-// File is a reference to a file on the platform; its content is elsewhere.
+// File is a reference to a file: on the platform, and here once its content is
+// kept, which is elsewhere. Until then its other fields are what was claimed.
 type File struct {
 	Name string `json:"name"`
 	MIME string `json:"mime,omitempty"`
 	Size int64  `json:"size,omitempty"` // bytes; 0: unknown
 	Ref  string `json:"ref,omitempty"`  // opaque: only the adapter that made it reads it
+	Hash string `json:"hash,omitempty"` // of the content that is kept; see Saved
+	Note string `json:"note,omitempty"` // why the content is not kept, or there is no picture of it
+}
+
+// IsImage reports whether the file's content is kept and a picture of it can be
+// shown, as far as is known.
+func (f *File) IsImage() bool {
+	return f.Hash != "" && f.Note == "" && strings.HasPrefix(f.MIME, "image/")
 }
 
 // Quote is what a person replied to, forwarded or quoted: data, not orders.

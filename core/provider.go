@@ -43,6 +43,7 @@ const (
 type ChatMessage struct {
 	Role    ChatRole
 	Content string
+	Images  []Image    // user only; in the order of their places in Content
 	Calls   []ToolCall // assistant only
 	CallID  string     // tool only
 }

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -115,6 +116,9 @@ func size(call core.Call) int {
 	}
 	for _, m := range call.Messages {
 		n += 96 + len(m.Content) + len(m.Content)/16
+		for _, image := range m.Images {
+			n += 128 + base64.StdEncoding.EncodedLen(len(image.Data))
+		}
 		for _, c := range m.Calls {
 			n += 128 + len(c.Args) + len(c.Args)/4
 		}
@@ -146,7 +150,11 @@ func appendMessage(b []byte, m core.ChatMessage) []byte {
 	if m.Role == core.ToolRole && m.Content == "" {
 		m.Content = noOutput
 	}
-	b = appendString(b, m.Content)
+	if len(m.Images) > 0 {
+		b = appendParts(b, m)
+	} else {
+		b = appendString(b, m.Content)
+	}
 	for i, c := range m.Calls {
 		b = append(b, separator(i, `,"tool_calls":[`)...)
 		b = append(b, `{"id":`...)
@@ -161,6 +169,32 @@ func appendMessage(b []byte, m core.ChatMessage) []byte {
 		b = append(b, ']')
 	}
 	return append(b, '}')
+}
+
+// appendParts appends a content with images, each after the text that it
+// follows.
+func appendParts(b []byte, m core.ChatMessage) []byte {
+	b = append(b, '[')
+	done := 0
+	text := func(end int) {
+		if end > done {
+			b = append(b, `{"type":"text","text":`...)
+			b = appendString(b, m.Content[done:end])
+			b = append(b, `},`...)
+			done = end
+		}
+	}
+	for _, image := range m.Images {
+		text(image.At)
+		b = append(b, `{"type":"image_url","image_url":{"url":"data:`...)
+		b = append(b, image.MIME...)
+		b = append(b, `;base64,`...)
+		b = base64.StdEncoding.AppendEncode(b, image.Data)
+		b = append(b, `"}},`...)
+	}
+	text(len(m.Content))
+	b[len(b)-1] = ']' // instead of the last comma
+	return b
 }
 
 // arguments returns what a model is shown of the arguments it wrote. They must

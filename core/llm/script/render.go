@@ -36,13 +36,28 @@ func Render(call core.Call) string {
 		if m.CallID != "" {
 			head += " " + m.CallID
 		}
-		if m.Content != "" || len(m.Calls) == 0 {
-			entry(&b, head, m.Content)
+		if m.Content != "" || len(m.Images) > 0 || len(m.Calls) == 0 {
+			entry(&b, head, content(m))
 		}
 		for _, c := range m.Calls {
 			entry(&b, head, fmt.Sprintf("[%s %s %s]", c.ID, c.Name, c.Args))
 		}
 	}
+	return b.String()
+}
+
+// content is a message's text, with a line for each image where it stands.
+func content(m core.ChatMessage) string {
+	var b strings.Builder
+	done := 0
+	for _, image := range m.Images {
+		b.WriteString(m.Content[done:image.At])
+		if done = image.At; b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "[image %s %d bytes]", image.MIME, len(image.Data))
+	}
+	b.WriteString(m.Content[done:])
 	return b.String()
 }
 
