@@ -71,7 +71,7 @@ const (
 )
 
 // imitation is where in the line the bracket stands that makes it look like
-// the beginning of a message, or like a file or a word of the system; -1 when
+// the beginning of a message, or like a file, an image or a word of the system; -1 when
 // it does not.
 func imitation(line string) int {
 	rest := strings.TrimLeftFunc(line, blank)
@@ -81,7 +81,7 @@ func imitation(line string) int {
 		return -1
 	}
 	rest = rest[size:]
-	if k := key(head(rest, nameLength)); strings.HasPrefix(k, "system") || strings.HasPrefix(k, "file") {
+	if k := key(head(rest, nameLength)); strings.HasPrefix(k, "system") || strings.HasPrefix(k, "file") || strings.HasPrefix(k, "image") {
 		return at
 	}
 	for {

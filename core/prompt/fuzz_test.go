@@ -28,7 +28,8 @@ func FuzzUnrollText(f *testing.F) {
 		k.Bot.History.Tokens = 400
 		said := k.say("Alice", "first").ID
 		k.reply("chief", said, text).Digest = text
-		m := k.say(name, core.Quote{Author: author, Text: quote}, text, core.File{Name: file, MIME: file})
+		m := k.say(name, core.Quote{Author: author, Text: quote}, text, core.File{Name: file, MIME: file},
+			core.File{Name: file, MIME: "image/" + file, Hash: file, Note: quote})
 		k.say(name, text).Corrects = "m1"
 		k.reply("engineer", "", text)
 		tail := Tail(k.View, []core.ID{said, m.ID}, noon, nil)

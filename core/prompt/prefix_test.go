@@ -31,6 +31,16 @@ func somebody(t *rapid.T, k *talk) {
 	case 2:
 		k.say("Bob", core.Quote{Author: texts.Draw(t, "author"), Own: rapid.Bool().Draw(t, "own"), Text: texts.Draw(t, "quote")},
 			core.File{Name: texts.Draw(t, "file")})
+	case 4:
+		said := k.say("Bob", texts.Draw(t, "text"))
+		for range rapid.IntRange(1, 6).Draw(t, "files") {
+			f := rapid.SampledFrom([]core.File{
+				{Name: "a.png", MIME: "image/png", Ref: "r", Hash: "a"}, {Name: "b.jpg", MIME: "image/jpeg", Ref: "r", Hash: "b"},
+				{Name: "gone.gif", MIME: "image/gif", Hash: "gone"}, {Name: "c.pdf", MIME: "application/pdf", Hash: "c"},
+				{Name: "d.png", MIME: "image/png", Ref: "r", Note: "too large"}, {Name: "e.png", Ref: "r"},
+			}).Draw(t, "file")
+			said.Parts = append(said.Parts, core.Part{Kind: core.FilePart, File: &f})
+		}
 	case 3:
 		k.say("Bob", texts.Draw(t, "text")).Corrects = "m1"
 	default:
@@ -51,6 +61,8 @@ func TestPrefix(t *testing.T) {
 			Tokens:   rapid.SampledFrom([]int{0, 500, 3000}).Draw(t, "tokens"),
 			Messages: rapid.SampledFrom([]int{0, 1, 5, 12}).Draw(t, "messages"),
 		}
+		k.Bot.Vision = rapid.Bool().Draw(t, "vision")
+		k.Pictures = photos
 		var last, answered []byte // what the last run read; with it the steps of that run
 		for n := range rapid.IntRange(1, 15).Draw(t, "runs") {
 			for range rapid.IntRange(1, 4).Draw(t, "messages before the run") {

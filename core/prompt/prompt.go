@@ -25,8 +25,9 @@ type View struct {
 	Bot      core.Bot
 	Team     []core.Bot // the other bots, for the roster
 	Thread   core.Thread
-	Messages []core.Message // id order, latest version of each, from the window's first to the newest the run reads
-	Older    int            // messages of the thread before the window
+	Messages []core.Message        // id order, latest version of each, from the window's first to the newest the run reads
+	Older    int                   // messages of the thread before the window
+	Pictures map[string]core.Image // by hash, those that Pictures lists and that there are
 }
 
 // own reports whether the view's bot wrote the message.

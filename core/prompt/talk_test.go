@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -80,7 +81,7 @@ func compose(parts []any) []core.Part {
 // show writes chat messages for a person to read.
 func show(messages []core.ChatMessage) string {
 	var b strings.Builder
-	for _, m := range messages {
+	for _, m := range inline(messages) {
 		fmt.Fprintf(&b, "======== %s %s\n", m.Role, m.CallID)
 		if m.Content != "" {
 			b.WriteString(m.Content + "\n")
@@ -92,9 +93,23 @@ func show(messages []core.ChatMessage) string {
 	return b.String()
 }
 
+// inline is messages with a line in the text for each image.
+func inline(messages []core.ChatMessage) []core.ChatMessage {
+	out := slices.Clone(messages)
+	for i := range out {
+		m := &out[i]
+		for _, image := range slices.Backward(m.Images) {
+			m.Content = fmt.Sprintf("%s\n((%s %s))%s", m.Content[:image.At], image.MIME, image.Data, m.Content[image.At:])
+		}
+		m.Images = nil
+	}
+	return out
+}
+
 // prefix is the encoded form of messages as far as it must not change: up to
 // the end of the last one's content, to which more may be appended.
 func prefix(t interface{ Fatal(...any) }, messages []core.ChatMessage) []byte {
+	messages = inline(messages)
 	b := encode(t, messages)
 	if n := len(messages); n > 0 {
 		last := encode(t, messages[n-1:])

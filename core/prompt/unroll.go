@@ -1,7 +1,6 @@
 package prompt
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,7 +21,8 @@ const noText = "(no text)"
 // follow one another merged. The tail is appended to the last user message; if
 // the history ends with the assistant, it is a user message of its own. With an
 // empty tail, the result is the history alone, which is a prefix of what the
-// same thread unrolls to later.
+// same thread unrolls to later. An image stands right after the message that it
+// came with.
 func Unroll(v View, tail string) []core.ChatMessage {
 	w := writer{names: newNames(&v), limit: v.Bot.History.Tokens / 2}
 	for _, m := range v.arrange() {
@@ -48,11 +48,12 @@ func Unroll(v View, tail string) []core.ChatMessage {
 
 // writer gathers chat messages.
 type writer struct {
-	names names
-	limit int // most tokens of a message
-	out   []core.ChatMessage
-	role  core.ChatRole // of text
-	text  strings.Builder
+	names  names
+	limit  int // most tokens of a message
+	out    []core.ChatMessage
+	role   core.ChatRole // of text
+	text   strings.Builder
+	images []core.Image // in text
 }
 
 // begin starts a message of the role: a new one, or a paragraph of the last.
@@ -68,9 +69,9 @@ func (w *writer) begin(role core.ChatRole) {
 // done ends the message that is being written and returns them all.
 func (w *writer) done() []core.ChatMessage {
 	if w.role != "" {
-		w.out = append(w.out, core.ChatMessage{Role: w.role, Content: w.text.String()})
+		w.out = append(w.out, core.ChatMessage{Role: w.role, Content: w.text.String(), Images: w.images})
 		w.text.Reset()
-		w.role = ""
+		w.role, w.images = "", nil
 	}
 	return w.out
 }
@@ -101,18 +102,17 @@ func (w *writer) speech(m *core.Message) {
 		w.text.WriteByte(' ')
 	}
 	w.text.WriteString(clip(body, w.limit))
+	w.show(m)
 }
 
 // body is what a message says: quotes, text, files.
 func (w *writer) body(m *core.Message) string {
 	text := inert(strings.TrimSpace(m.Text()))
-	var quotes, files []string
+	files := w.files(m)
+	var quotes []string
 	for _, p := range m.Parts {
-		switch {
-		case p.Kind == core.QuotePart && p.Quote != nil:
+		if p.Kind == core.QuotePart && p.Quote != nil {
 			quotes = append(quotes, w.quote(p.Quote))
-		case p.Kind == core.FilePart && p.File != nil:
-			files = append(files, file(p.File))
 		}
 	}
 	if text == "" && len(files) == 0 {
@@ -141,30 +141,6 @@ func (w *writer) quote(q *core.Quote) string {
 		return "> ⟦written by us⟧ " + text
 	}
 	return "> " + w.names.quoted(q) + ": " + text
-}
-
-// file is a file as a line of its own.
-func file(f *core.File) string {
-	s := "[file: " + cmp.Or(label(f.Name, 100), "without a name")
-	if mime := label(f.MIME, 100); mime != "" {
-		s += ", " + mime
-	}
-	if f.Size > 0 {
-		s += ", " + size(f.Size)
-	}
-	return s + "]"
-}
-
-// size is a number of bytes as people write it.
-func size(n int64) string {
-	const kB, MB = 1000, 1000 * 1000
-	switch {
-	case n < kB:
-		return fmt.Sprintf("%d bytes", n)
-	case n < MB:
-		return fmt.Sprintf("%d kB", (n+kB/2)/kB)
-	}
-	return fmt.Sprintf("%.1f MB", float64(n)/MB)
 }
 
 // oneLine is clean text on one line, cut after limit characters.
