@@ -2,7 +2,8 @@
 // calls the model and its tools step by step, each step durable before the
 // next, and settles the outcome. A run can be resumed after every step.
 //
-// It imports core and core/prompt alone and starts no goroutine of its own.
+// It imports core and core/prompt alone. The only goroutines it starts fetch a
+// run's files, and the run waits for them.
 package run
 
 import (
@@ -11,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +24,7 @@ import (
 type Store interface {
 	Pick(ctx context.Context, items []core.Item, window int) (core.Run, core.Scene, error)
 	Begin(ctx context.Context, run core.Run) error
+	Prepared(ctx context.Context, run core.Run, msgs []core.Message) (core.Run, error)
 	Step(ctx context.Context, run core.Run, step core.Step) error
 	Settle(ctx context.Context, run core.Run, open *core.Receipt, end core.Settlement) (core.Settled, error)
 }
@@ -52,6 +55,7 @@ type Options struct {
 	Outbox Outbox
 	Bots   []core.Bot // the whole team, for the roster
 	Tools  Toolbox
+	Files  Files // nil: files stay references
 	// Repair makes a JSON object of a model's arguments, if there is one in
 	// them. Canonical is one form of arguments, for comparing. Cap bounds a
 	// tool's output. See package tools.
@@ -116,6 +120,7 @@ type turn struct {
 	// strikes counts tool calls whose arguments could not be read.
 	strikes int
 	folded  bool // the window was narrowed after an overflow
+	retried bool // a person has asked for another try
 }
 
 // pick reads the run and freezes what it reads of the thread: its window, its
@@ -133,12 +138,15 @@ func (r *Runner) pick(ctx context.Context, bot core.Bot, items []core.Item) (*tu
 			team = append(team, b)
 		}
 	}
+	t.retried = slices.ContainsFunc(items, func(it core.Item) bool { return it.Parent != "" })
 	t.view = prompt.View{Bot: bot, Team: team, Thread: scene.Thread, Messages: scene.Messages}
 	if n := len(scene.Messages); n > 0 {
 		t.view.Older = scene.Messages[0].N - 1
 		t.run.Upto = scene.Messages[n-1].ID
 	}
-	t.fold(bot.History)
+	if run.Upto == "" { // else the window is that of the stored pick
+		t.fold(bot.History)
+	}
 	if t.run.Tail == "" {
 		t.run.Tail = prompt.Tail(t.view, run.Triggers, time.Now(), r.o.Zone)
 	}
@@ -219,6 +227,12 @@ func (t *turn) loop(ctx context.Context) (core.Settlement, error) {
 			return none, err
 		}
 	}
+	if err := t.prepare(ctx); err != nil {
+		return none, err
+	}
+	if err := t.look(ctx); err != nil {
+		return none, err
+	}
 	for {
 		if len(t.steps) >= t.bot.Steps {
 			return t.limited(fmt.Sprintf("I took %d steps on this, which is my limit, and stopped before I was done.", len(t.steps))), nil
@@ -226,9 +240,7 @@ func (t *turn) loop(ctx context.Context) (core.Settlement, error) {
 		call := core.Call{Model: model, System: prompt.System(t.bot, t.view.Team), Tools: t.o.Tools.Specs(t.bot), Params: t.bot.Params,
 			Messages: append(prompt.Unroll(t.view, t.run.Tail), prompt.Transcript(t.steps)...)}
 		reply, err := t.call(ctx, provider, call)
-		if fault, ok := errors.AsType[*core.ModelError](err); ok && fault.Fault == core.FaultOverflow && !t.folded && len(t.steps) == 0 {
-			t.folded = true
-			t.fold(core.Budget{Tokens: t.bot.History.Tokens / 4, Messages: max(2, t.bot.History.Messages/4)})
+		if fault, ok := errors.AsType[*core.ModelError](err); ok && t.lessen(fault) {
 			continue
 		}
 		if err != nil {
@@ -250,6 +262,23 @@ func (t *turn) loop(ctx context.Context) (core.Settlement, error) {
 			return t.answer(reply), nil
 		}
 	}
+}
+
+// lessen leaves out of the next request what the model has refused, once: what
+// is old when it was too large, and images when it may be these. It reports
+// whether the call is worth another try.
+func (t *turn) lessen(fault *core.ModelError) bool {
+	switch {
+	case fault.Fault == core.FaultOverflow && !t.folded && len(t.steps) == 0:
+		t.folded = true
+		t.fold(core.Budget{Tokens: t.bot.History.Tokens / 4, Messages: max(2, t.bot.History.Messages/4)})
+	case fault.Fault == core.FaultRequest && t.view.Bot.Vision && len(t.view.Pictures) > 0:
+		t.log.Warn("the model refuses a request with images; it goes on without them", "err", fault)
+		t.view.Bot.Vision = false
+	default:
+		return false
+	}
+	return true
 }
 
 // maxContinuations is how often a reply that hit the model's output limit is
