@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -50,7 +51,9 @@ func TestTokensAreNowhere(t *testing.T) {
 		for _, r := range append(replies, ok(`"url":"ws://%zz/?ticket=secret-ticket"`), ok(`"url":"ws://x.test/?ticket=secret-ticket"`)) {
 			o := script(map[string][]reply{"apps.connections.open": {r}})
 			a := adapter(o, &log)
-			a.dial = nil
+			a.dial = func(context.Context, string, string) (net.Conn, error) {
+				return nil, errors.New("dialing failed: " + appToken)
+			}
 			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 			tell(a.Run(ctx, nothing))
 			told = append(told, a.state().Trouble)
