@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
 
 	"bellhop/core"
 )
@@ -61,19 +62,19 @@ func (s *Store) Image(ctx context.Context, hash string) (core.Image, error) {
 	return p, nil
 }
 
-// The kinds of picture, by the ending of their names.
-var endings = map[string]string{"image/jpeg": "jpeg", "image/png": "png"}
+// kinds are those of pictures.
+var kinds = []string{"image/jpeg", "image/png"}
 
 // pictureName is where the picture of the file is kept. Another limit makes
 // another picture.
 func (s *Store) pictureName(name, mime string) string {
-	return fmt.Sprintf("%s.%d.%s", name, s.limits.Edge, endings[mime])
+	return fmt.Sprintf("%s.%d.%s", name, s.limits.Edge, path.Base(mime))
 }
 
 // picture reads a picture that was made before. One that is damaged counts as
 // missing.
 func (s *Store) picture(name string) (core.Image, bool) {
-	for mime := range endings {
+	for _, mime := range kinds {
 		f, err := s.open(s.pictureName(name, mime))
 		if err != nil {
 			continue
