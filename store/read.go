@@ -34,17 +34,6 @@ func (s *Store) Waiting(ctx context.Context, bot string, thread core.ID) ([]core
 	return items, err
 }
 
-// RunState is the run's state; empty while its pick is not stored.
-func (s *Store) RunState(ctx context.Context, id core.ID) (core.State, error) {
-	var state core.State
-	err := s.view(ctx, func(t *tx) error {
-		run, _, err := get[core.Run](t, idKey(famRun, id))
-		state = run.State
-		return err
-	})
-	return state, err
-}
-
 // Threads lists all threads, oldest first.
 func (s *Store) Threads(ctx context.Context) ([]core.Thread, error) {
 	var out []core.Thread

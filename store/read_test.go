@@ -133,12 +133,6 @@ func TestTrace(t *testing.T) {
 		_, err := w.store.Trace(t.Context(), id)
 		w.wantErr(err, core.ErrNotFound)
 	}
-	if state, err := w.store.RunState(t.Context(), run.ID); state != core.Done || err != nil {
-		t.Error(state, err)
-	}
-	if state, err := w.store.RunState(t.Context(), "rzz"); state != "" || err != nil {
-		t.Error(state, err)
-	}
 }
 
 // After the store is closed every call says so.

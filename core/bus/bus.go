@@ -28,6 +28,7 @@ type Store interface {
 	RowOpened(ctx context.Context, row core.Row, r core.Receipt) error
 	Delivered(ctx context.Context, row core.Row, r core.Receipt) error
 	Bury(ctx context.Context, row core.Row, why string, owner core.Place, tell []string) ([]core.Row, error)
+	Notify(ctx context.Context, p core.Place, pieces []string) ([]core.Row, error)
 	Moved(ctx context.Context, m core.Moving) error
 	Known(ctx context.Context, p core.Place, id string) bool
 	Prune(ctx context.Context, before time.Time) (more bool, err error)

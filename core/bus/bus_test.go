@@ -187,20 +187,31 @@ func TestRefusalPacing(t *testing.T) {
 // over, or lasts.
 func TestTroubleOnce(t *testing.T) {
 	bubble(t, edits, func(t *testing.T, r *rig) {
+		told := func(want int, what string) {
+			t.Helper()
+			synctest.Wait()
+			if n := strings.Count(strings.Join(r.chat.read(), "\n"), "⚠ "+what); n != want {
+				t.Errorf("%q was told %d times, want %d", what, n, want)
+			}
+		}
 		broken := errors.New("disk is full")
 		r.troubled(t.Context(), broken)
 		r.troubled(t.Context(), broken)
+		told(1, "I cannot store messages: disk is full")
+		if got := r.ledger.read(); strings.Contains(got, "notify") {
+			t.Errorf("the ledger was asked to tell of itself: %s", got)
+		}
 		r.Trouble(t.Context(), "else", "Something else.")
-		if n := len(r.chat.read()); n != 2 {
-			t.Errorf("%d messages", n)
+		r.Trouble(t.Context(), "else", "Something else.")
+		told(1, "Something else.")
+		if got := r.ledger.read(); !strings.Contains(got, "notify ⚠ Something else.") {
+			t.Errorf("the ledger was asked for %q: all but its own trouble goes through it", got)
 		}
 		r.recovered()
 		r.troubled(t.Context(), broken)
 		r.after(time.Hour)
 		r.troubled(t.Context(), broken)
-		if n := len(r.chat.read()); n != 2 {
-			t.Errorf("%d messages after it came back", n)
-		}
+		told(2, "I cannot store messages")
 		r.troubled(t.Context(), context.Canceled)
 		r.wants()
 	})

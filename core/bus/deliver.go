@@ -25,6 +25,11 @@ const (
 // work tries the first job of the queue once.
 func (w *worker) work(ctx context.Context) {
 	j := &w.queue[0]
+	if j.say != nil {
+		w.say(ctx, j.say)
+		w.pop()
+		return
+	}
 	var err error
 	if j.open != nil {
 		err = w.open(ctx, j)
@@ -64,6 +69,20 @@ func (w *worker) work(ctx context.Context) {
 		return
 	}
 	w.until = time.Now().Add(backoff(j.tries))
+}
+
+// say shows pieces that the ledger knows nothing of, as well as it can.
+func (w *worker) say(ctx context.Context, pieces []string) {
+	for i, piece := range pieces {
+		r, err := w.acc.Send(ctx, core.Outbound{Key: fmt.Sprintf("trouble/%d/%d", time.Now().UnixNano(), i), Kind: core.OutFinal,
+			Place: w.b.current(w.place), Text: piece, Last: i == len(pieces)-1})
+		if err != nil {
+			w.b.log.Error("the owner could not be told", "text", piece, "err", err)
+			w.heed(err)
+			return
+		}
+		w.said = append(w.said, r.ID)
+	}
 }
 
 func backoff(try int) time.Duration {
@@ -163,6 +182,9 @@ func certain(err error) bool {
 // those in the ledger, and the status lines that are not in it yet.
 func (w *worker) known(ctx context.Context) func(string) bool {
 	return func(id string) bool {
+		if slices.Contains(w.said, id) {
+			return true
+		}
 		for _, p := range w.posts {
 			if p.open != nil && p.open.ID == id {
 				return true

@@ -172,26 +172,22 @@ func (b *Bus) prune(ctx context.Context) {
 }
 
 // Trouble tells the owner of something that needs them, once until the same
-// thing has been well again (recovered) or an hour has passed. It does not use
-// the ledger, which may be the trouble.
+// thing has been well again (recovered) or an hour has passed. It does not wait.
+// When the ledger is the trouble, it goes past the ledger.
 func (b *Bus) Trouble(ctx context.Context, what, text string) {
 	if b.o.Owner.IsZero() || !b.once("trouble "+what, time.Hour) {
 		return
 	}
-	acc := b.accounts[b.o.Owner.Adapter]
-	if acc == nil || !b.Up(b.o.Owner.Adapter) {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	for i, piece := range b.Split(b.o.Owner, "⚠ "+text) {
-		_, err := acc.Send(ctx, core.Outbound{Key: fmt.Sprintf("trouble/%d/%d", time.Now().UnixNano(), i),
-			Kind: core.OutFinal, Place: b.current(b.o.Owner), Text: piece, Last: true})
-		if err != nil {
-			b.log.Warn("the owner could not be told", "what", what, "err", err)
+	pieces := b.Split(b.o.Owner, "⚠ "+text)
+	if what != storeTrouble {
+		rows, err := b.o.Store.Notify(context.WithoutCancel(ctx), b.o.Owner, pieces)
+		if err == nil {
+			b.Deliver(rows)
 			return
 		}
+		b.log.Warn("the owner is told without a record of it", "what", what, "err", err)
 	}
+	b.tell(b.o.Owner, sayJob{pieces})
 }
 
 const storeTrouble = "store"

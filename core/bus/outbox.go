@@ -136,6 +136,7 @@ type (
 		reply chan<- *core.Receipt
 	}
 	rowJob    struct{ row core.Row }
+	sayJob    struct{ pieces []string } // past the ledger, which may be the trouble
 	kickJob   struct{}
 	expectJob struct {
 		id      string
@@ -149,7 +150,7 @@ func (b *Bus) tell(p core.Place, job any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch job.(type) {
-	case openJob, rowJob:
+	case openJob, rowJob, sayJob:
 		b.begun()
 	}
 	w := b.places[p]
@@ -180,7 +181,7 @@ func (b *Bus) begun() {
 
 func (b *Bus) ended(job any) {
 	switch job.(type) {
-	case openJob, rowJob:
+	case openJob, rowJob, sayJob:
 		if b.busy--; b.busy == 0 {
 			close(b.idle)
 		}

@@ -207,6 +207,11 @@ func (n *notes) Bury(_ context.Context, row core.Row, _ string, owner core.Place
 	return []core.Row{told}, n.note(fmt.Sprintf("bury %s, tell %d", row.Post, len(tell)))
 }
 
+func (n *notes) Notify(_ context.Context, p core.Place, pieces []string) ([]core.Row, error) {
+	row := aRow(p, 901, pieces[0])
+	return []core.Row{row}, n.note("notify " + pieces[0])
+}
+
 func (n *notes) Moved(_ context.Context, m core.Moving) error {
 	return n.note(fmt.Sprintf("moved %s to %s", m.Old, m.New))
 }

@@ -24,12 +24,14 @@ type worker struct {
 	expects []expectation
 	until   time.Time // no call before then: the platform's word, or backoff
 	preview time.Time // no preview before then
+	said    []string  // platform ids of what was said past the ledger
 }
 
 // job is an open or a row, with its tries so far.
 type job struct {
 	open   *openJob
 	row    *core.Row
+	say    []string
 	tries  int
 	unsure bool          // an earlier try may have been shown
 	opened *core.Receipt // of the piece that the row's text will replace, not stored yet
@@ -137,6 +139,8 @@ func (w *worker) add(in any) {
 		w.queue = append(w.queue, job{open: &in, unsure: in.run.Resumed})
 	case rowJob:
 		w.insert(job{row: &in.row, unsure: in.row.Unsure || w.orphan(&in.row)})
+	case sayJob: // before all else: a row may wait for what this tells of
+		w.queue = slices.Insert(w.queue, 0, job{say: in.pieces})
 	case receiptJob:
 		p := w.posts[in.post]
 		switch {
