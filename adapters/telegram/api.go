@@ -32,6 +32,7 @@ const (
 type client struct {
 	http   *http.Client
 	url    func(method string) string
+	file   func(path string) string // where a file can be downloaded
 	redact func(text string) string
 }
 
@@ -53,6 +54,9 @@ func newClient(o Options) *client {
 	return &client{
 		http: &hc,
 		url:  func(method string) string { return prefix + method },
+		file: func(path string) string {
+			return base + "/file/bot" + url.PathEscape(token) + "/" + (&url.URL{Path: path}).EscapedPath()
+		},
 		redact: func(text string) string {
 			if token == "" {
 				return text

@@ -92,12 +92,14 @@ func (a *Adapter) Features() core.Features {
 		Once:    core.OnceEdit,
 		MaxText: maxText,
 		Reply:   core.ReplyMention,
+		Replies: true,
 		Edits:   true,
 		Preview: preview,
 		Split:   split,
 		Resolve: a.resolve,
 		Typing:  a.typing,
 		React:   a.react,
+		Fetch:   a.fetch,
 		Health:  a.state,
 	}
 }
