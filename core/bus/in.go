@@ -36,9 +36,9 @@ func (b *Bus) accept(ctx context.Context, acc *account, batch []core.Inbound) er
 	for _, m := range done.Moved {
 		b.alias(m)
 	}
-	// What the batch has left behind comes before what follows from it, lest an
-	// answer overtake a command's reply or the mark that promises it.
-	b.Deliver(done.Rows)
+	// First the marks that promise an outcome, then the outcomes that the batch
+	// has brought itself, then the work that it asks for: none may overtake what
+	// it answers.
 	for i, fate := range done.Fates {
 		b.log.Debug("event", "place", batch[i].Place, "key", batch[i].Key, "fate", fate)
 		switch fate {
@@ -48,6 +48,7 @@ func (b *Bus) accept(ctx context.Context, acc *account, batch []core.Inbound) er
 			b.tell(b.canonical(batch[i].Place), answeredJob{batch[i].MessageID})
 		}
 	}
+	b.Deliver(done.Rows)
 	b.mail.Apply(done)
 	b.prune(ctx)
 	return nil
