@@ -54,7 +54,7 @@
 //	kill, crash          kill -9; crash starts again at once
 //	crash WHEN MOMENT [N|every]   the process dies at the N-th such moment, and
 //	                     starts again
-//	crash off            … no more
+//	crash off            … no more, nor is anybody held any more
 //	hold WHEN MOMENT [N] whoever comes to the moment waits there for a release
 //	release
 //	fault OP [N|every] HOW    the platform's N-th such call from now fails
@@ -72,11 +72,13 @@
 // call (before: it is asked; after: it has answered), a tool's call (before and
 // after its effect), or a call of the platform, like OP: open (a status line),
 // post (a text of its own), edit (the text in place of a status line), update
-// (a preview). After such a call, it is shown and the answer is lost.
+// (a preview), resolve (what became of a lost one). After such a call, it is
+// shown and the answer is lost. NAME:OP is that of another adapter.
 //
 // HOW is rate [TIME [global]], notsent, lost (done, and the answer is lost),
 // unknown (not done, and no answer), hang (no answer for 30 s, not done), slow
-// [TIME] (done after a while), refused, gone, or fatal.
+// [TIME] (done after a while), refused, gone, or fatal. A resolve that fails
+// knows nothing: it is unknown, or rate, hang or slow.
 //
 // # Golden sections
 //
