@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,11 +28,11 @@ func TestResolve(t *testing.T) {
 		err     error
 		probed  []int
 	}{
-		"right after":     {map[int]reply{32: no(400, same)}, nil, "32", nil, []int{32}},
-		"it took an edit": {map[int]reply{33: ok(`{"message_id":33}`)}, nil, "33", nil, []int{32, 33}},
-		"after others":    {map[int]reply{32: no(400, foreign), 34: no(400, same)}, nil, "34", nil, []int{32, 33, 34}},
+		"right after":     {map[int]reply{32: no(400, same)}, nil, "32", nil, []int{32, 32, 32}},
+		"it took an edit": {map[int]reply{33: ok(`{"message_id":33}`)}, nil, "33", nil, []int{32, 33, 33}},
+		"after others":    {map[int]reply{32: no(400, foreign), 34: no(400, same)}, nil, "34", nil, []int{32, 33, 34, 34, 34}},
 		"known ones are not touched": {
-			map[int]reply{32: ok(`{}`), 33: ok(`{}`), 34: no(400, same)}, []string{"32", "33"}, "34", nil, []int{34},
+			map[int]reply{32: ok(`{}`), 33: ok(`{}`), 34: no(400, same)}, []string{"32", "33"}, "34", nil, []int{34, 34, 34},
 		},
 		"nowhere": {nil, nil, "", core.ErrNotSent, []int{32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43}},
 		"nowhere among what is not known": {
@@ -105,7 +106,7 @@ func TestResolveLeavesOtherTopicsAlone(t *testing.T) {
 			id++
 			return ok(`{"message_id":` + strconv.Itoa(id) + `,"date":1}`)
 		}
-		return ok(`true`)
+		return ok(`{"message_id":34,"message_thread_id":6,"is_topic_message":true}`)
 	}}
 	a := adapter(w, io.Discard)
 	topic := func(name string) core.Place { return core.Place{Adapter: "tg", Channel: "-10042", Topic: name} }
@@ -115,8 +116,43 @@ func TestResolveLeavesOtherTopicsAlone(t *testing.T) {
 		}
 	}
 	got, err := a.Features().Resolve(t.Context(), core.Outbound{Place: topic("6"), Text: "…", After: "31"})
-	if err != nil || got.ID != "34" || len(w.calls("editMessageText")) != 1 {
+	if err != nil || got.ID != "34" || len(w.calls("editMessageText")) != 2 {
 		t.Errorf("Resolve = %v, %v with the probes %v", got, err, w.calls("editMessageText"))
+	}
+}
+
+// TestResolveTellsTopicsApart: two status lines were lost in two topics, and the
+// process that looks for them has sent neither. Each search finds its own, and
+// what it passes still looks as it did.
+func TestResolveTellsTopicsApart(t *testing.T) {
+	shown := map[int]string{32: "…", 33: "…"}
+	topics := map[int]string{32: "5", 33: "6"}
+	w := &wire{answer: func(_ context.Context, c call) reply {
+		id, text := c.number("message_id"), c.params["text"].(string)
+		switch shown[id] {
+		case "":
+			return no(400, "Bad Request: message to edit not found")
+		case text:
+			return no(400, "Bad Request: message is not modified: exactly the same")
+		}
+		shown[id] = text
+		return ok(`{"message_id":` + strconv.Itoa(id) + `,"message_thread_id":` + topics[id] + `,"is_topic_message":true}`)
+	}}
+	find := func(topic, text, want string) {
+		t.Helper()
+		a := adapter(w, io.Discard)
+		got, err := a.Features().Resolve(t.Context(), core.Outbound{Place: core.Place{Adapter: "tg", Channel: "-10042", Topic: topic}, Text: text, After: "31"})
+		if err != nil || got.ID != want {
+			t.Errorf("in topic %s: %v, %v; want %s", topic, got, err, want)
+		}
+	}
+	find("6", "The answer", "33")
+	if line := strings.TrimRight(shown[32], "\u2060"); line != "…" || shown[33] != "The answer" {
+		t.Errorf("shown now: %v", shown)
+	}
+	find("5", "…", "32")
+	if shown[32] != "…" || shown[33] != "The answer" {
+		t.Errorf("shown at the end: %v", shown)
 	}
 }
 

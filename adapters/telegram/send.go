@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -101,15 +102,28 @@ func (a *Adapter) Send(ctx context.Context, o core.Outbound) (core.Receipt, erro
 
 // edit makes the text of message id what it should be.
 func (a *Adapter) edit(ctx context.Context, p core.Place, to target, id int, text string) (core.Receipt, error) {
-	params := bot.EditMessageTextParams{ChatID: to.chat, MessageID: id, LinkPreviewOptions: noPreview}
-	err := formatted(text, func(text string, mode models.ParseMode) error {
-		params.Text, params.ParseMode = text, mode
-		return a.api.raw(ctx, callTimeout, "editMessageText", params, nil)
-	})
-	if err != nil && !refused(err, "message is not modified") {
+	if _, err := a.rewrite(ctx, to, id, text); err != nil && !refused(err, "message is not modified") {
 		return core.Receipt{}, a.outcome(p, err)
 	}
 	return core.Receipt{ID: strconv.Itoa(id), Time: time.Now().UTC()}, nil
+}
+
+// rewrite changes a message's text and returns the topic that it stands in.
+func (a *Adapter) rewrite(ctx context.Context, to target, id int, text string) (topic int, err error) {
+	params := bot.EditMessageTextParams{ChatID: to.chat, MessageID: id, LinkPreviewOptions: noPreview}
+	var answer json.RawMessage
+	err = formatted(text, func(text string, mode models.ParseMode) error {
+		params.Text, params.ParseMode = text, mode
+		return a.api.raw(ctx, callTimeout, "editMessageText", params, &answer)
+	})
+	var is struct {
+		Thread  int  `json:"message_thread_id"`
+		InTopic bool `json:"is_topic_message"`
+	}
+	if err == nil && json.Unmarshal(answer, &is) == nil && is.InTopic {
+		topic = is.Thread
+	}
+	return topic, err
 }
 
 // formatted calls with the text as HTML and, if Telegram refuses the markup,
@@ -139,8 +153,8 @@ func refused(err error, words ...string) bool {
 }
 
 // resolve finds out whether o is shown. An edit may be done again. A lost send
-// is looked for by editing what follows o.After into o.Text: Telegram lets us
-// edit only what is ours, and what is ours and not known is it.
+// is looked for by editing what follows o.After: Telegram lets us edit only what
+// is ours, and what is ours, not known and in the topic is it.
 func (a *Adapter) resolve(ctx context.Context, o core.Outbound) (core.Receipt, error) {
 	if o.Edit != "" {
 		return a.Send(ctx, o)
@@ -158,11 +172,13 @@ func (a *Adapter) resolve(ctx context.Context, o core.Outbound) (core.Receipt, e
 			continue
 		}
 		left--
-		receipt, err := a.edit(ctx, o.Place, to, id, o.Text)
+		topic, err := a.probe(ctx, to, id)
+		err = a.outcome(o.Place, err)
 		switch {
-		case err == nil:
+		case err == nil && topic == to.topic:
 			a.recent.add(to, id)
-			return receipt, nil
+			return a.edit(ctx, o.Place, to, id, o.Text)
+		case err == nil:
 		case errors.Is(err, core.ErrGone):
 		case errors.Is(err, core.ErrNotSent):
 			// The probe was not; of the message it says nothing.
@@ -172,4 +188,18 @@ func (a *Adapter) resolve(ctx context.Context, o core.Outbound) (core.Receipt, e
 		}
 	}
 	return core.Receipt{}, fmt.Errorf("%w: none of the %d messages after %d is it", core.ErrNotSent, probes, after)
+}
+
+// probe finds out whether a message is ours, and its topic, which only an edit
+// that changes something tells: it makes the message a status line that looks
+// like any other. A lost one that belongs to another topic thus stays what it
+// is until its own search comes to it.
+func (a *Adapter) probe(ctx context.Context, to target, id int) (topic int, err error) {
+	for _, text := range []string{"…\u2060", "…"} {
+		topic, err = a.rewrite(ctx, to, id, text)
+		if !refused(err, "message is not modified") {
+			return topic, err
+		}
+	}
+	return to.topic, nil // no change shows: there is no telling the topic
 }

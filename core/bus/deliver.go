@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -72,10 +73,10 @@ func (w *worker) work(ctx context.Context) {
 }
 
 // say shows pieces that the ledger knows nothing of, as well as it can.
-func (w *worker) say(ctx context.Context, pieces []string) {
-	for i, piece := range pieces {
+func (w *worker) say(ctx context.Context, s *sayJob) {
+	for i, piece := range s.pieces {
 		r, err := w.acc.Send(ctx, core.Outbound{Key: fmt.Sprintf("trouble/%d/%d", time.Now().UnixNano(), i), Kind: core.OutFinal,
-			Place: w.b.current(w.place), Text: piece, Last: i == len(pieces)-1})
+			Place: w.b.current(s.place), Text: piece, Last: i == len(s.pieces)-1})
 		if err != nil {
 			w.b.log.Error("the owner could not be told", "text", piece, "err", err)
 			w.heed(err)
@@ -134,8 +135,9 @@ func (w *worker) open(ctx context.Context, j *job) error {
 		p.answer(nil) // the final is here: it needs no status line before it
 		return nil
 	}
-	o := core.Outbound{Key: string(p.run.Post) + "/0", Kind: core.OutOpen, Place: w.b.current(w.place), ReplyTo: p.run.Reply.To,
+	o := core.Outbound{Key: string(p.run.Post) + "/0", Kind: core.OutOpen, Place: w.b.current(p.run.Reply.Place), ReplyTo: p.run.Reply.To,
 		Speaker: p.speaker, Text: j.open.status, After: p.run.Reply.After, Known: w.known(ctx)}
+	w.storeOpens(ctx)
 	r, err := w.send(ctx, o, &j.unsure)
 	if err != nil {
 		return err
@@ -194,6 +196,17 @@ func (w *worker) known(ctx context.Context) func(string) bool {
 	}
 }
 
+// storeOpens makes the receipts durable that wait for a Settle to take them
+// along, before anything else is sent there: after a crash, the search for that
+// must not take them for it.
+func (w *worker) storeOpens(ctx context.Context) {
+	for _, id := range slices.Sorted(maps.Keys(w.posts)) {
+		if p := w.posts[id]; p.open != nil && !p.stored && time.Until(p.storeAt) <= storeOpenAfter {
+			w.storeOpen(ctx, p)
+		}
+	}
+}
+
 // storeOpen makes the open's receipt durable on its own.
 func (w *worker) storeOpen(ctx context.Context, p *live) {
 	err := w.b.o.Store.Opened(ctx, p.run, *p.open)
@@ -223,7 +236,7 @@ func (w *worker) update(ctx context.Context, p *live) {
 	if len(pieces) == 0 {
 		return
 	}
-	_, err := w.acc.Send(ctx, core.Outbound{Key: string(p.run.Post) + "/0", Kind: core.OutUpdate, Place: w.b.current(w.place),
+	_, err := w.acc.Send(ctx, core.Outbound{Key: string(p.run.Post) + "/0", Kind: core.OutUpdate, Place: w.b.current(p.run.Reply.Place),
 		Edit: p.open.ID, Speaker: p.speaker, Text: pieces[0]})
 	if err != nil {
 		w.b.log.Debug("preview failed", "post", p.run.Post, "err", err)
@@ -289,7 +302,7 @@ func (w *worker) settleAfter(row *core.Row, r core.Receipt) {
 func (w *worker) final(ctx context.Context, j *job) (core.Receipt, error) {
 	row := j.row
 	f := &w.acc.features
-	o := core.Outbound{Key: fmt.Sprintf("%s/%d", row.Post, row.Chunk), Kind: core.OutFinal, Place: w.b.current(w.place),
+	o := core.Outbound{Key: fmt.Sprintf("%s/%d", row.Post, row.Chunk), Kind: core.OutFinal, Place: w.b.current(row.Place),
 		ReplyTo: row.ReplyTo, Speaker: row.Speaker, Text: row.Text, Answers: row.Answers, Last: row.Last,
 		After: row.After, Known: w.known(ctx)}
 	if f.Once == core.OnceNone && j.unsure {
@@ -308,6 +321,7 @@ func (w *worker) final(ctx context.Context, j *job) (core.Receipt, error) {
 		}
 		open := o
 		open.Kind, open.Text = core.OutOpen, openText
+		w.storeOpens(ctx)
 		r, err := w.send(ctx, open, &j.unsure)
 		if err != nil {
 			return r, err
@@ -378,7 +392,7 @@ func (w *worker) apologise(ctx context.Context, row *core.Row) bool {
 	if row.Edit == "" {
 		return true
 	}
-	_, err := w.acc.Send(ctx, core.Outbound{Key: fmt.Sprintf("%s/%d", row.Post, row.Chunk), Kind: core.OutFinal, Place: w.b.current(w.place),
+	_, err := w.acc.Send(ctx, core.Outbound{Key: fmt.Sprintf("%s/%d", row.Post, row.Chunk), Kind: core.OutFinal, Place: w.b.current(row.Place),
 		Edit: row.Edit, Speaker: row.Speaker, Text: "⚠ What I wrote here cannot be shown.", Last: true})
 	return err == nil || errors.Is(err, core.ErrRefused) || errors.Is(err, core.ErrGone)
 }

@@ -188,7 +188,7 @@ func (b *Bus) Trouble(ctx context.Context, what, text string) {
 		}
 		b.log.Warn("the owner is told without a record of it", "what", what, "err", err)
 	}
-	b.tell(b.o.Owner, sayJob{pieces})
+	b.tell(b.o.Owner, sayJob{b.o.Owner, pieces})
 }
 
 const storeTrouble = "store"

@@ -135,8 +135,11 @@ type (
 		post  core.ID
 		reply chan<- *core.Receipt
 	}
-	rowJob    struct{ row core.Row }
-	sayJob    struct{ pieces []string } // past the ledger, which may be the trouble
+	rowJob struct{ row core.Row }
+	sayJob struct { // past the ledger, which may be the trouble
+		place  core.Place
+		pieces []string
+	}
 	kickJob   struct{}
 	expectJob struct {
 		id      string
@@ -153,9 +156,14 @@ func (b *Bus) tell(p core.Place, job any) {
 	case openJob, rowJob, sayJob:
 		b.begun()
 	}
+	acc := b.accounts[p.Adapter]
+	if acc != nil && acc.features.Once == core.OnceEdit {
+		// A lost send is looked for by the ids of its channel, which all its topics
+		// share: one search must not meet what another worker is about to send.
+		p.Topic = ""
+	}
 	w := b.places[p]
 	if w == nil {
-		acc := b.accounts[p.Adapter]
 		if acc == nil || b.outbox.Err() != nil {
 			b.ended(job)
 			return

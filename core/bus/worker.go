@@ -9,7 +9,8 @@ import (
 	"bellhop/core"
 )
 
-// worker shows everything at one place, in order. Its goroutine exists while
+// worker shows everything at one place, in order; at one channel with all its
+// topics, where lost sends are found by the channel's ids. Its goroutine exists while
 // there is something to show and owns all fields but in, which the bus's mutex
 // guards.
 type worker struct {
@@ -31,7 +32,7 @@ type worker struct {
 type job struct {
 	open   *openJob
 	row    *core.Row
-	say    []string
+	say    *sayJob
 	tries  int
 	unsure bool          // an earlier try may have been shown
 	opened *core.Receipt // of the piece that the row's text will replace, not stored yet
@@ -140,7 +141,7 @@ func (w *worker) add(in any) {
 	case rowJob:
 		w.insert(job{row: &in.row, unsure: in.row.Unsure || w.orphan(&in.row)})
 	case sayJob: // before all else: a row may wait for what this tells of
-		w.queue = slices.Insert(w.queue, 0, job{say: in.pieces})
+		w.queue = slices.Insert(w.queue, 0, job{say: &in})
 	case receiptJob:
 		p := w.posts[in.post]
 		switch {
@@ -265,7 +266,7 @@ func (w *worker) idle(ctx context.Context, now time.Time) time.Time {
 		}
 		if w.acc.features.Typing != nil && due(later(p.since.Add(presence), p.typed.Add(typingEvery))) {
 			p.typed = now
-			w.brief(ctx, func(ctx context.Context) error { return w.acc.features.Typing(ctx, w.b.current(w.place)) })
+			w.brief(ctx, func(ctx context.Context) error { return w.acc.features.Typing(ctx, w.b.current(p.run.Reply.Place)) })
 			return now
 		}
 	}
