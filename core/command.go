@@ -22,6 +22,7 @@ type Invocation struct {
 	Role     Role
 	Place    Place
 	Direct   bool
+	Opens    bool   // at the top level of a channel where a mention opens a thread
 	Thread   Thread // the place's current thread; zero: none yet
 	Commands []Command
 	Desk     Desk
@@ -38,7 +39,7 @@ type Desk interface {
 	// queued in the thread, and says how many runs and waiting messages that
 	// were. by is the name to show.
 	Cancel(thread ID, bot, by string) (runs, items int, err error)
-	// Archive ends the thread: its place has none until the next message.
+	// Archive ends the thread and gives its place a fresh one.
 	Archive(thread ID) error
 	// Retry queues the thread's most recent failed or stopped message again
 	// and returns it; ok is false when there is none.

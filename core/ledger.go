@@ -14,6 +14,7 @@ type Entry struct {
 	Mode    ReplyMode // when a message in this shared place is for us
 	Command *Command  // the command that the text is; nil: none
 	Args    string
+	Threads bool   // a mention at the top level opens a thread there
 	Refusal string // what to say to a person who may not; empty: silence
 }
 

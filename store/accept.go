@@ -224,7 +224,7 @@ func (a *acceptance) command(e *core.Entry, place core.Place) (core.Fate, error)
 		text = "Only an " + e.Command.Role.String() + " may use /" + e.Command.Name + "."
 	} else {
 		reply, err := e.Command.Run(a.ctx, core.Invocation{Args: e.Args, From: in.From, Role: e.Role, Place: place,
-			Direct: in.Direct, Thread: th, Commands: a.batch.Commands, Desk: &desk{a, place}})
+			Direct: in.Direct, Opens: e.Threads && !in.Direct && (place.Topic == "" || place.Topic == in.MessageID), Thread: th, Commands: a.batch.Commands, Desk: &desk{a, place}})
 		user, told := errors.AsType[*core.UserError](err)
 		switch {
 		case told:

@@ -122,7 +122,8 @@ func (d *desk) stop(th *core.Thread, run core.Run, mail []core.Item, by string) 
 	return nil
 }
 
-// Archive ends the thread; the next message at its place begins another.
+// Archive ends the thread and gives its place a fresh one, so that whoever was
+// heard there still is.
 func (d *desk) Archive(thread core.ID) error {
 	th, ok, err := get[core.Thread](d.tx, idKey(famThread, thread))
 	if err != nil || !ok {
@@ -135,7 +136,11 @@ func (d *desk) Archive(thread core.ID) error {
 	if row, ok, err := get[placeRow](d.tx, placeKey(th.Place)); err != nil || !ok || row.Thread != thread {
 		return err
 	}
-	return d.Delete(placeKey(th.Place))
+	fresh, err := d.newThread(th.Place, th.Agent, th.Direct)
+	if err != nil {
+		return err
+	}
+	return d.put(idKey(famThread, fresh.ID), fresh)
 }
 
 // retryReach is how many of a thread's newest messages /retry looks at.

@@ -24,7 +24,7 @@ func (t *tx) fanOut(th *core.Thread, run core.Run, msg core.Message, end core.Se
 		TriggerHop: run.Hop, MaxHops: end.MaxHops, HopTold: th.HopTold}
 	routed := core.Route(r)
 	if len(routed.Wake) > 0 {
-		waiting, err := t.queued(run.Bot, func(it core.Item) bool { return it.Thread == th.ID })
+		waiting, err := t.queued(run.Bot, func(it core.Item) bool { return it.Thread == th.ID && it.Kind == core.MessageItem })
 		if err != nil {
 			return err
 		}
@@ -71,14 +71,14 @@ func (t *tx) hold(thread core.ID, bot string, h *handOff, target string) error {
 	return t.put(key, held)
 }
 
-// release delivers the bot's held hand-offs, unchanged, once nothing waits for
-// the bot in the thread. The caller must put th.
+// release delivers the bot's held hand-offs, unchanged, once no message waits
+// for the bot in the thread. The caller must put th.
 func (t *tx) release(th *core.Thread, bot string) ([]core.Item, error) {
 	held, ok, err := get[heldRow](t, heldKey(th.ID, bot))
 	if err != nil || !ok {
 		return nil, err
 	}
-	waiting, err := t.queued(bot, func(it core.Item) bool { return it.Thread == th.ID })
+	waiting, err := t.queued(bot, func(it core.Item) bool { return it.Thread == th.ID && it.Kind == core.MessageItem })
 	if err != nil || len(waiting) > 0 {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 
 	"bellhop/core"
 )
@@ -23,13 +24,17 @@ type Options struct {
 	// Damaged is told of every row that was quarantined: its key, readable, and
 	// what was wrong. Called without locks, by the goroutine that found it.
 	Damaged func(key string, err error)
-	Log     *slog.Logger
+	// Broken is told, once, that the engine takes no more writes before the
+	// store is opened again: the process should end and be started anew.
+	Broken func(err error)
+	Log    *slog.Logger
 }
 
 // Store is the ledger. Its methods may be called by any number of goroutines.
 type Store struct {
 	engine Engine
 	o      Options
+	broken sync.Once // Options.Broken was told
 
 	accepted unsure[core.Accepted] // by event
 	settled  unsure[core.Settled]  // by run
@@ -98,6 +103,9 @@ func (s *Store) update(ctx context.Context, f func(*tx) error) error {
 			}
 			return errUnmended
 		})
+		if errors.Is(err, ErrReopen) && s.o.Broken != nil {
+			s.broken.Do(func() { s.o.Broken(err) })
+		}
 		if len(t.bad) == 0 {
 			return err
 		}

@@ -72,6 +72,18 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+func TestResolveEnds(t *testing.T) {
+	w := always(ok(`{}`))
+	_, err := adapter(w, io.Discard).Features().Resolve(t.Context(), core.Outbound{Place: group, Text: "…", After: "31", Known: func(string) bool { return true }})
+	only(t, err, core.ErrNotSent)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = adapter(w, io.Discard).Features().Resolve(ctx, core.Outbound{Place: group, Text: "…", After: "31"})
+	if !errors.Is(err, core.ErrUnknown) || len(w.seen) != 0 {
+		t.Errorf("without time: %v after %d calls", err, len(w.seen))
+	}
+}
+
 func TestResolveWaitsAsTold(t *testing.T) {
 	_, err := adapter(always(tooMany(9)), io.Discard).Features().Resolve(t.Context(), core.Outbound{Place: group, Text: "…", After: "31"})
 	if e, ok := errors.AsType[*core.RetryAfter](err); !ok || e.After != 9*time.Second {

@@ -28,6 +28,9 @@ const (
 	// the chat's 20 messages a minute. One that lies beyond stays as a status
 	// line that nothing follows.
 	probes = 12
+
+	// reach is how many ids Resolve looks at, those that are known included.
+	reach = 1000
 )
 
 // target is a Place in Telegram's numbers; topic 0 is none.
@@ -167,7 +170,7 @@ func (a *Adapter) resolve(ctx context.Context, o core.Outbound) (core.Receipt, e
 	if !ok {
 		return core.Receipt{}, fmt.Errorf("%w: nothing tells where to look for it", core.ErrNotSent)
 	}
-	for id, left := after+1, probes; left > 0; id++ {
+	for id, left := after+1, probes; left > 0 && id <= after+reach && ctx.Err() == nil; id++ {
 		if o.Known != nil && o.Known(strconv.Itoa(id)) || a.recent.elsewhere(to, id) {
 			continue
 		}
@@ -186,6 +189,9 @@ func (a *Adapter) resolve(ctx context.Context, o core.Outbound) (core.Receipt, e
 		default:
 			return core.Receipt{}, err
 		}
+	}
+	if err := ctx.Err(); err != nil {
+		return core.Receipt{}, fmt.Errorf("%w: %w", core.ErrUnknown, err)
 	}
 	return core.Receipt{}, fmt.Errorf("%w: none of the %d messages after %d is it", core.ErrNotSent, probes, after)
 }

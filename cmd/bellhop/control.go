@@ -192,7 +192,7 @@ func answerHere(ctx context.Context, cfg *config.Config, req request) (a answer,
 	if _, err := os.Stat(cfg.Store.Path); err != nil {
 		return a, fmt.Errorf("there is no store at %s yet", cfg.Store.Path)
 	}
-	s, err := openStore(ctx, cfg, "bellhop "+req.Do, nil, nil)
+	s, err := openStore(ctx, cfg, "bellhop "+req.Do, store.Options{})
 	if err != nil {
 		return a, err
 	}

@@ -29,18 +29,22 @@ func runAppliance(cmd *cobra.Command, path string) (err error) {
 		return err
 	}
 	log := logger(cfg.Log, cmd.ErrOrStderr())
+	ctx, end := context.WithCancelCause(cmd.Context())
+	defer end(nil)
 	var a *appliance
-	s, err := openStore(cmd.Context(), cfg, "bellhop run", func(key string, err error) {
-		if a == nil {
-			return // found while opening: the log has it
-		}
-		a.bus.Trouble(cmd.Context(), "damaged store", fmt.Sprintf("A row of my store is damaged (%s: %v). I put it aside and go on without it.", key, err))
-	}, log)
+	s, err := openStore(ctx, cfg, "bellhop run", store.Options{Log: log,
+		Damaged: func(key string, err error) {
+			if a != nil { // else found while opening: the log has it
+				a.bus.Trouble(ctx, "damaged store", fmt.Sprintf("A row of my store is damaged (%s: %v). I put it aside and go on without it.", key, err))
+			}
+		},
+		Broken: func(err error) { end(fmt.Errorf("the store must be opened anew: %w", err)) }, // a service manager starts us again
+	})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if a, err = build(cmd.Context(), cfg, s, true, log); err != nil {
+	if a, err = build(ctx, cfg, s, true, log); err != nil {
 		return err
 	}
 	control, err := listen(filepath.Join(cfg.Store.Path, socketName), a)
@@ -49,16 +53,19 @@ func runAppliance(cmd *cobra.Command, path string) (err error) {
 	}
 	defer control.close()
 	log.Info("bellhop runs", "version", version, "store", cfg.Store.Path)
-	return a.run(cmd.Context())
+	if err := a.run(ctx); err != nil || cmd.Context().Err() != nil {
+		return err
+	}
+	return context.Cause(ctx)
 }
 
 // openStore opens the configured store for this process alone.
-func openStore(ctx context.Context, cfg *config.Config, who string, damaged func(string, error), log *slog.Logger) (*store.Store, error) {
+func openStore(ctx context.Context, cfg *config.Config, who string, o store.Options) (*store.Store, error) {
 	engine, err := boltkv.Open(cfg.Store.Path, boltkv.Options{Who: who})
 	if err != nil {
 		return nil, err
 	}
-	s, err := store.Open(ctx, engine, store.Options{Damaged: damaged, Log: log})
+	s, err := store.Open(ctx, engine, o)
 	if err != nil {
 		return nil, errors.Join(err, engine.Close())
 	}
@@ -87,7 +94,7 @@ func chat(cmd *cobra.Command, path string, args []string) (err error) {
 		return err
 	}
 	log := logger(config.Log{Level: slog.LevelError, Format: "text"}, cmd.ErrOrStderr())
-	s, err := openStore(cmd.Context(), cfg, "bellhop chat", nil, log)
+	s, err := openStore(cmd.Context(), cfg, "bellhop chat", store.Options{Log: log})
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,9 @@ func Commands() []core.Command {
 }
 
 func fresh(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
+	if inv.Opens {
+		return core.CommandReply{Text: "Mention me with what you want, and I open a thread for it. Inside a thread, /new gives it a fresh start."}, nil
+	}
 	if inv.Thread.ID != "" {
 		if _, _, err := inv.Desk.Cancel(inv.Thread.ID, "", name(inv.From)); err != nil {
 			return core.CommandReply{}, err

@@ -126,13 +126,19 @@ func (ln *line) waits() bool {
 	return slices.ContainsFunc(ln.items, func(it *item) bool { return it.state == core.Queued })
 }
 
+// begin gives the channel a fresh thread.
+func (l *ledger) begin(channel string) *thread {
+	th := &thread{channel: channel, held: map[string][]*handOff{}}
+	l.threads = append(l.threads, th)
+	l.current[channel] = th
+	return th
+}
+
 // message is a person's, in a direct conversation.
 func (l *ledger) message(channel, id, text string) []*item {
 	th := l.current[channel]
 	if th == nil {
-		th = &thread{channel: channel, held: map[string][]*handOff{}}
-		l.threads = append(l.threads, th)
-		l.current[channel] = th
+		th = l.begin(channel)
 	}
 	th.hopTold = false
 	to := addressed(text)

@@ -173,7 +173,7 @@ func (h *house) happen(kind string, in core.Inbound) (core.Fate, []*item) {
 			h.stop(th)
 			if kind == "new" {
 				th.archived = true
-				delete(h.current, channel)
+				h.begin(channel)
 			}
 		}
 	}
