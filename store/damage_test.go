@@ -61,9 +61,7 @@ type lived struct {
 func live(w *world) lived {
 	var l lived
 	w.settle(w.pick(w.say("first")...), end("done|and more"))
-	for _, r := range w.restart().Rows {
-		l.rows = append(l.rows, r)
-	}
+	l.rows = append(l.rows, w.restart().Rows...)
 	l.running = w.say("second")[0]
 	l.run = w.pick(l.running)
 	w.must(w.store.Opened(w.Context(), l.run, core.Receipt{ID: "open"}))

@@ -72,7 +72,7 @@ func readable(f core.File, req *http.Request, resp *http.Response, body *bufio.R
 	page := kind == "text/html" || bytes.HasPrefix(begin, []byte("<!doctype html")) || bytes.HasPrefix(begin, []byte("<html"))
 	isPage := strings.HasPrefix(f.MIME, "text/html") || strings.HasPrefix(f.MIME, "application/xhtml")
 	if signIn := resp.Request != nil && resp.Request.URL.Query().Get("redir") == req.URL.Path; signIn || page && !isPage {
-		return errors.New("Slack sent its sign-in page instead: the app needs the scope files:read")
+		return errors.New("a sign-in page came instead of the file: the app needs the scope files:read")
 	}
 	return nil
 }

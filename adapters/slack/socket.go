@@ -106,7 +106,7 @@ func (s *socket) greet(ctx context.Context) error {
 	_ = json.Unmarshal(data, &f)
 	switch f.Type {
 	case "disconnect":
-		return fmt.Errorf("Slack closes it: %s", f.Reason.v)
+		return fmt.Errorf("closed by Slack: %s", f.Reason.v)
 	case "hello":
 	default:
 		s.first = data

@@ -48,7 +48,8 @@ const (
 
 // build wires an appliance. With platforms, it has the configured adapters;
 // it always has a console, for the control socket.
-func build(ctx context.Context, cfg *config.Config, s *store.Store, platforms bool, log *slog.Logger) (*appliance, error) {
+// files is where what people send is kept; nil: nowhere.
+func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner.Files, platforms bool, log *slog.Logger) (*appliance, error) {
 	a := &appliance{log: log, store: s}
 	access := core.Access{Owners: slices.Clone(cfg.Access.Owners), Members: cfg.Access.Members}
 	commands := append(bus.Commands(func() []bus.AdapterHealth { return a.bus.Health() }), mailbox.Commands()...)
@@ -95,7 +96,7 @@ func build(ctx context.Context, cfg *config.Config, s *store.Store, platforms bo
 	if err != nil {
 		return nil, err
 	}
-	run := runner.New(runner.Options{Store: s, Outbox: a.bus, Bots: bots, Tools: set, Repair: tools.Repair, Canonical: tools.Canonical, Cap: tools.Cap, Provider: providers(cfg, log),
+	run := runner.New(runner.Options{Store: s, Files: files, Outbox: a.bus, Bots: bots, Tools: set, Repair: tools.Repair, Canonical: tools.Canonical, Cap: tools.Cap, Provider: providers(cfg, log),
 		Wake: func(items []core.Item) { a.mail.Wake(items) }, MaxHops: cfg.Limits.MaxHops, Zone: time.Local, Log: log})
 	a.mail = mailbox.New(mailbox.Options{Store: s, Runner: run, Bots: bots, MaxRuns: cfg.Limits.MaxRuns, Log: log})
 	return a, nil
@@ -109,7 +110,7 @@ func team(cfg *config.Config) ([]core.Bot, error) {
 		bots = append(bots, core.Bot{Handle: handle, Name: c.Name, Description: c.Description, Instructions: c.Instructions, Model: c.Model,
 			Params: c.ModelParams, Tools: c.Tools, DeniedTools: c.DeniedTools, Workers: c.Workers,
 			History: core.Budget{Tokens: c.History.Tokens, Messages: c.History.Messages},
-			Steps:   c.Limits.Steps, RunTime: c.Limits.RunTime, Window: cfg.Models[c.Model].Context})
+			Steps:   c.Limits.Steps, RunTime: c.Limits.RunTime, Window: cfg.Models[c.Model].Context, Vision: cfg.Models[c.Model].Vision})
 	}
 	if len(bots) == 0 {
 		return nil, &usageError{errors.New("no agent is configured")}

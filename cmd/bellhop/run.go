@@ -9,11 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"bellhop/adapters/console"
 	"bellhop/core/config"
+	"bellhop/media"
 	"bellhop/store"
 	"bellhop/store/boltkv"
 	"bellhop/store/memkv"
@@ -44,7 +46,16 @@ func runAppliance(cmd *cobra.Command, path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if a, err = build(ctx, cfg, s, true, log); err != nil {
+	files, err := media.Open(filepath.Join(cfg.Store.Path, "media"), media.Limits{MaxBytes: int64(cfg.Media.MaxBytes)})
+	if err != nil {
+		return fmt.Errorf("folder of files: %w", err)
+	}
+	defer func() { err = errors.Join(err, files.Close()) }()
+	var tidier sync.WaitGroup
+	defer tidier.Wait()
+	tidier.Go(func() { tidy(ctx, files, cfg.Retention.Media, log) })
+	defer end(nil) // before the wait for the tidier
+	if a, err = build(ctx, cfg, s, files, true, log); err != nil {
 		return err
 	}
 	control, err := listen(filepath.Join(cfg.Store.Path, socketName), a)
@@ -70,6 +81,25 @@ func openStore(ctx context.Context, cfg *config.Config, who string, o store.Opti
 		return nil, errors.Join(err, engine.Close())
 	}
 	return s, nil
+}
+
+// tidy removes, once a day, the files that nobody has used for so many days.
+func tidy(ctx context.Context, files *media.Store, days config.Days, log *slog.Logger) {
+	if days == 0 {
+		return
+	}
+	day := time.NewTicker(24 * time.Hour)
+	defer day.Stop()
+	for {
+		if _, err := files.Prune(ctx, time.Now().AddDate(0, 0, -int(days))); err != nil && ctx.Err() == nil {
+			log.Warn("old files stay", "err", err)
+		}
+		select {
+		case <-day.C:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // chat is the command of that name: through the control socket of a running
@@ -123,7 +153,7 @@ Until then, here is a demo bot. It has no model behind it and forgets everything
 
 // local runs an appliance that has the console alone, for one client.
 func local(cmd *cobra.Command, cfg *config.Config, s *store.Store, o console.ClientOptions, log *slog.Logger) error {
-	a, err := build(cmd.Context(), cfg, s, false, log)
+	a, err := build(cmd.Context(), cfg, s, nil, false, log)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ package config
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"time"
@@ -28,6 +29,8 @@ type Config struct {
 	Bindings     []Binding           `toml:"bindings,omitempty"`  // in the order of the file, the first match wins; default none
 	Access       Access              `toml:"access"`
 	Limits       Limits              `toml:"limits"`
+	Media        Media               `toml:"media"`
+	Retention    Retention           `toml:"retention"`
 
 	shown map[string]string // values that hold variables → as the file writes them
 }
@@ -66,7 +69,8 @@ type Provider struct {
 
 // Model is what a person knows about a model.
 type Model struct {
-	Context int `toml:"context"` // window in tokens; default 0: unknown
+	Context int  `toml:"context"` // window in tokens; default 0: unknown
+	Vision  bool `toml:"vision"`  // it can be shown images; default false
 }
 
 // Agent is one bot.
@@ -106,6 +110,27 @@ type Binding struct {
 type Access struct {
 	Owners  []string `toml:"owners,omitempty"`  // adapter:id; default nobody
 	Members []string `toml:"members,omitempty"` // adapter:id or adapter:*; default nobody
+}
+
+// Media bounds what people send.
+type Media struct {
+	MaxBytes int `toml:"max_bytes"` // of a file; default 20971520
+}
+
+// Retention says how long things are kept.
+type Retention struct {
+	Media Days `toml:"media"` // files, since they were last used; default 90d
+}
+
+// Days is a number of days, written as "14d"; 0, written as "0", is for ever.
+type Days int
+
+// MarshalText writes it as a file does.
+func (d Days) MarshalText() ([]byte, error) {
+	if d == 0 {
+		return []byte("0"), nil
+	}
+	return fmt.Appendf(nil, "%dd", int(d)), nil
 }
 
 // Limits bounds the whole process.

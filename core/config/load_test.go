@@ -107,8 +107,10 @@ func TestDefaults(t *testing.T) {
 				Limits:  AgentLimits{Steps: 40, RunTime: 15 * time.Minute},
 			},
 		},
-		Limits: Limits{MaxRuns: 64, MaxHops: 20},
-		shown:  got.shown,
+		Limits:    Limits{MaxRuns: 64, MaxHops: 20},
+		Media:     Media{MaxBytes: 20 << 20},
+		Retention: Retention{Media: 90},
+		shown:     got.shown,
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Config{})); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -139,6 +141,7 @@ model_params = { temperature = 0.3, stop = ["${WHO}", "$${WHO}"], extra = { deep
 [providers.script]
 [models."local/llama/3"]
 context = 8192
+vision = true
 [agents.chief]
 description = "Leads"
 model = "local/llama/3"
@@ -165,6 +168,10 @@ members = ["tg:*"]
 [limits]
 max_runs = 2
 max_hops = 3
+[media]
+max_bytes = 4096
+[retention]
+media = "0"
 `,
 		"conf/token":    " 1:token \n",
 		"home/chief.md": "Lead ${NOT_EXPANDED}.\n",
@@ -195,7 +202,7 @@ max_hops = 3
 			},
 			"script": {Type: "script"},
 		},
-		Models: map[string]Model{"local/llama/3": {Context: 8192}},
+		Models: map[string]Model{"local/llama/3": {Context: 8192, Vision: true}},
 		Agents: map[string]Agent{
 			"chief": {
 				Description:  "Leads",
@@ -222,6 +229,7 @@ max_hops = 3
 		},
 		Access: Access{Owners: []string{"tg:1111", "console:ada"}, Members: []string{"tg:*"}},
 		Limits: Limits{MaxRuns: 2, MaxHops: 3},
+		Media:  Media{MaxBytes: 4096},
 		shown:  got.shown,
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Config{})); diff != "" {
@@ -239,14 +247,22 @@ func TestExample(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"asis.toml": string(text),
-		"full.toml": regexp.MustCompile(`(?m)^# ([a-z_]+ = )`).ReplaceAllString(string(text), "$1"),
+		"full.toml": regexp.MustCompile(`(?m)^# (\[|[a-z_]+ = )`).ReplaceAllString(string(text), "$1"),
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		c, err := Load(path, func(name string) (string, bool) {
-			return "canary-example", name == "TELEGRAM_TOKEN" || name == "OPENAI_API_KEY"
+			switch name {
+			case "TELEGRAM_TOKEN", "OPENAI_API_KEY", "DISCORD_TOKEN":
+				return "canary-example", true
+			case "SLACK_BOT_TOKEN":
+				return "xoxb-canary", true
+			case "SLACK_APP_TOKEN":
+				return "xapp-canary", true
+			}
+			return "", false
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -259,6 +275,7 @@ func TestExample(t *testing.T) {
 		"default_agent", "owner_place", "path", "level", "format", "type", "token", "api_url", "user", "api_key",
 		"base_url", "headers", "model_params", "context", "description", "model", "instructions", "name", "tools",
 		"denied_tools", "workers", "history", "limits", "place", "agent", "reply", "owners", "members", "max_runs", "max_hops",
+		"bot_token", "app_token", "command", "short_commands", "vision", "max_bytes", "media",
 	} {
 		if !regexp.MustCompile(`(?m)^(# )?` + key + ` = `).Match(text) {
 			t.Errorf("the example does not show %s", key)
@@ -335,6 +352,9 @@ max_runs = 64
 format = "auto"
 level = "INFO"
 
+[media]
+max_bytes = 20971520
+
 [providers]
 [providers.gateway]
 base_url = "https://example.org/${CANARY}"
@@ -346,6 +366,9 @@ X-Literal = "[secret]"
 api_key = "[secret]"
 base_url = "https://api.openai.com/v1"
 type = "openai"
+
+[retention]
+media = "90d"
 
 [store]
 path = "${CANARY}"

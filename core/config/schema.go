@@ -43,13 +43,21 @@ func (l *loader) config(root *table) *Config {
 	c.Limits.MaxHops = limits.integer("max_hops", 20, 1, 1000)
 	limits.done()
 
+	media := root.table("media")
+	c.Media.MaxBytes = media.integer("max_bytes", 20<<20, 1000, 1<<30)
+	media.done()
+
+	retention := root.table("retention")
+	c.Retention.Media = retention.days("media", 90)
+	retention.done()
+
 	root.each("adapters", func(name string, t *table) { c.Adapters[name] = t.adapter(name) })
 	root.each("providers", func(name string, t *table) { c.Providers[name] = t.provider(name) })
 	root.each("models", func(name string, t *table) {
 		if problem, near := c.modelProblem(name); problem != "" {
 			t.failAt(t.path, near, "%s", problem)
 		}
-		c.Models[name] = Model{Context: t.integer("context", 0, 1000, 10_000_000)}
+		c.Models[name] = Model{Context: t.integer("context", 0, 1000, 10_000_000), Vision: t.boolean("vision", false)}
 	})
 	root.each("agents", func(name string, t *table) { c.Agents[name] = t.agent(name, c) })
 

@@ -226,6 +226,23 @@ func (t *table) duration(key string, fallback, low, high time.Duration) time.Dur
 	return d
 }
 
+// days returns a number of days.
+func (t *table) days(key string, fallback Days) Days {
+	s, ok := t.text(key)
+	switch {
+	case !ok:
+		return fallback
+	case s == "0":
+		return 0
+	}
+	n, err := strconv.Atoi(strings.TrimSuffix(s, "d"))
+	if err != nil || !strings.HasSuffix(s, "d") || n < 1 || n > 36_500 {
+		t.fail(key, `%s is no number of days such as "14d", nor "0" for ever`, t.quoted(key))
+		return fallback
+	}
+	return Days(n)
+}
+
 // listed is one string of an array.
 type listed struct {
 	key   string // full key, for failAt
