@@ -34,13 +34,13 @@ func readJPEG(src io.Reader) (jpegInfo, error) {
 		mark, err := nextMarker(r)
 		switch {
 		case err != nil || mark == markEOI || mark == markSOS:
-			return info, nil
+			return info, nil //nolint:nilerr // where the segments end, for whatever reason
 		case mark >= markRST0 && mark < markEOI, mark == markTEM:
 			continue
 		}
 		var length [2]byte
 		if _, err := io.ReadFull(r, length[:]); err != nil {
-			return info, nil
+			return info, nil //nolint:nilerr // likewise
 		}
 		segment := io.LimitReader(r, int64(binary.BigEndian.Uint16(length[:]))-2)
 		switch mark {

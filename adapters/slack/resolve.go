@@ -75,7 +75,7 @@ func (a *Adapter) mayBe(me identity, o core.Outbound, m *message) bool {
 // unresolved is what a failed search says of the message: nothing.
 func unresolved(err error) error {
 	if errors.Is(err, core.ErrNotSent) || errors.Is(err, core.ErrFatal) {
-		return fmt.Errorf("%w: %v", core.ErrUnknown, err)
+		return fmt.Errorf("%w: %s", core.ErrUnknown, err.Error())
 	}
 	return err
 }
