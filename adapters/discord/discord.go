@@ -157,22 +157,28 @@ func (a *Adapter) typing(ctx context.Context, p core.Place) error {
 	return a.outcome(a.api.call(ctx, http.MethodPost, "channels/"+url.PathEscape(channel)+"/typing", nil, nil))
 }
 
-// react marks a message, or takes away the mark that this process has put
-// there.
+// react marks a message in place of the mark that this process has put there,
+// or only takes that away.
 func (a *Adapter) react(ctx context.Context, p core.Place, id, emoji string) error {
 	message := messagePath(a.home(p, id), id) + "/reactions/"
-	if emoji != "" {
-		err := a.api.call(ctx, http.MethodPut, message+url.PathEscape(emoji)+"/@me", nil, nil)
-		if err == nil {
-			a.marks.put(id, emoji)
-		}
-		return a.outcome(err)
-	}
-	emoji, ok := a.marks.get(id)
-	if !ok {
+	old, _ := a.marks.get(id)
+	if emoji == old {
 		return nil
 	}
-	return a.outcome(a.api.call(ctx, http.MethodDelete, message+url.PathEscape(emoji)+"/@me", nil, nil))
+	if emoji != "" {
+		if err := a.api.call(ctx, http.MethodPut, message+url.PathEscape(emoji)+"/@me", nil, nil); err != nil {
+			return a.outcome(err)
+		}
+		a.marks.put(id, emoji)
+	}
+	if old == "" {
+		return nil
+	}
+	err := a.api.call(ctx, http.MethodDelete, message+url.PathEscape(old)+"/@me", nil, nil)
+	if err == nil && emoji == "" {
+		a.marks.put(id, "")
+	}
+	return a.outcome(err)
 }
 
 // home is the channel or thread that message id of a place stands in. The

@@ -57,11 +57,20 @@ func routeOf(method, path string) route {
 	return r
 }
 
+// limit names the route's limit. To add a reaction and to take it away share
+// one, of which the first answer of either tells.
+func (r route) limit() string {
+	if _, path, _ := strings.Cut(r.name, " "); strings.Contains(path, "/reactions/") {
+		return path
+	}
+	return r.name
+}
+
 // limiter keeps calls within Discord's limits, as far as it has told them.
 // The zero value is ready.
 type limiter struct {
 	mu      sync.Mutex
-	hashes  map[string]string  // by route: the bucket that it shares; guarded by mu
+	hashes  map[string]string  // by route's limit: the bucket that it shares; guarded by mu
 	buckets map[string]*bucket // by hash and major; guarded by mu
 	rest    time.Time          // no call before then; guarded by mu
 	invalid int                // refused calls since window; guarded by mu
@@ -110,9 +119,9 @@ func (l *limiter) take(r route) (wait time.Duration, global bool) {
 
 // bucketKey names the route's bucket. The caller holds mu.
 func (l *limiter) bucketKey(r route) string {
-	hash := l.hashes[r.name]
+	hash := l.hashes[r.limit()]
 	if hash == "" {
-		hash = r.name
+		hash = r.limit()
 	}
 	return hash + " " + r.major
 }
@@ -126,7 +135,7 @@ func (l *limiter) note(r route, h http.Header, e *apiError) {
 		l.hashes, l.buckets = map[string]string{}, map[string]*bucket{}
 	}
 	if hash := h.Get("X-RateLimit-Bucket"); hash != "" {
-		l.hashes[r.name] = hash
+		l.hashes[r.limit()] = hash
 	}
 	if left, err := strconv.Atoi(h.Get("X-RateLimit-Remaining")); err == nil {
 		reset := now.Add(seconds(h.Get("X-RateLimit-Reset-After")))
