@@ -57,8 +57,12 @@ func (a *Adapter) open(ctx context.Context, p core.Place) (string, error) {
 		refusedWith(err, discordgo.ErrCodeUnknownChannel):
 		return "", a.outcome(err)
 	}
-	if thread, err := a.isThread(ctx, p); thread || err != nil {
-		return p.Topic, err
+	// A message that was heard in the channel is no thread, unless it is gone
+	// and its thread is left.
+	if !a.asked.has(p.Topic) || refusedWith(err, discordgo.ErrCodeUnknownMessage) {
+		if thread, err := a.isThread(ctx, p); thread || err != nil {
+			return p.Topic, err
+		}
 	}
 	a.unthreaded.put(p.Topic, struct{}{})
 	if why := threadless[e.code]; why != "" {
@@ -72,9 +76,6 @@ func (a *Adapter) open(ctx context.Context, p core.Place) (string, error) {
 // message of the channel asked: what belongs in a thread, perhaps a private
 // one, must not be shown to the channel.
 func (a *Adapter) isThread(ctx context.Context, p core.Place) (bool, error) {
-	if a.asked.has(p.Topic) {
-		return false, nil
-	}
 	var w wireChannel
 	err := a.api.call(ctx, http.MethodGet, "channels/"+p.Topic, nil, &w)
 	if c := w.channel(); err == nil && c.thread() {
