@@ -17,7 +17,7 @@
 //	}
 //
 // The package is imported by tests only and may import anything. The fake
-// Telegram starts no goroutine, the fake Slack two for each socket, which end
-// with it; Run starts one for each Adapter.Run and Send that it drives and has
-// ended them when it returns.
+// Telegram starts no goroutine, the fakes of Slack and Discord two for each
+// socket, which end with it; Run starts one for each Adapter.Run and Send that
+// it drives and has ended them when it returns.
 package adaptertest
