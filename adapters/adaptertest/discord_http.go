@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -230,9 +231,7 @@ func (c *discordCall) read(r *http.Request) error {
 // params are the call's parameters as Calls shows them.
 func (c *discordCall) params() params {
 	p := params{}
-	for name, id := range c.ids {
-		p[name] = id
-	}
+	maps.Copy(p, c.ids)
 	for name, v := range c.query {
 		p[name] = v[0]
 	}

@@ -11,7 +11,7 @@ var (
 	discordCode = regexp.MustCompile("(?s)\\\\.|```(?:[A-Za-z0-9_+\\-.#]+\n|\n)?(.*?)```|``(.+?)``|`([^`]+)`")
 	// discordMarks are what is not shown of a text outside of code: a mask of
 	// its link stands for it.
-	discordMarks = regexp.MustCompile(`(?m)\[((?:\\.|[^\]\\])+)\]\(<?[a-z]+://[^\s)]*>?\)|\\([[:punct:]])|\*\*|~~|\|\||__|^(?:#{1,3}|-#) |^> |\*|_`)
+	discordMarks = regexp.MustCompile(`(?m)\[((?:\\.|[^\]\\])+)\]\(<?[a-z]+://[^\s)]*>?\)|\\([[:punct:]])|\*\*|~~|\|\||__|^(?:#{1,3}|-#) |^> |\*`)
 )
 
 // render is a text as people see it: what a backslash makes literal, code and

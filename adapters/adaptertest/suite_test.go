@@ -287,6 +287,14 @@ func TestMutant(t *testing.T) {
 			return
 		}
 	}
+	for _, c := range discordMutants {
+		if c.name == os.Getenv(mutantEnv) {
+			adaptertest.Run(t, adaptertest.DiscordHarness(func(a adaptertest.DiscordAccess) core.Adapter {
+				return c.of(newDiscord(a))
+			}))
+			return
+		}
+	}
 	t.Skip("runs in a process of its own, started by TestMutants")
 }
 
@@ -297,7 +305,7 @@ func TestMutants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range slices.Concat(mutants, slackMutants) {
+	for _, c := range slices.Concat(mutants, slackMutants, discordMutants) {
 		t.Run(c.name, func(t *testing.T) {
 			name := strings.ReplaceAll(c.subtest, " ", "_")
 			cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestMutant$/^"+name+"$")
