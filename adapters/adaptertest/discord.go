@@ -23,6 +23,7 @@ const (
 	discordGateway = "ws://gateway.discord.test"
 	discordResume  = "ws://resume.discord.test"
 	discordCDN     = "https://cdn.discordapp.com"
+	discordFiles   = "/attachments/"
 )
 
 // discordEpoch is the beginning of the time in Discord's ids, in Unix

@@ -80,7 +80,6 @@ type discordCall struct {
 	query url.Values
 	body  json.RawMessage
 	files map[string]SentFile // by the name of the part
-	host  string
 }
 
 // decode reads the body into v.
@@ -121,7 +120,7 @@ func discordRoutes() []discordRoute {
 	}
 }
 
-// match finds the method of a request, and the ids in its path.
+// discordMatch finds the method of a request, and the ids in its path.
 func discordMatch(method, path string) (discordRoute, map[string]string, bool) {
 	have := strings.Split(method+" "+path, "/")
 	for _, r := range discordRoutes() {
@@ -178,14 +177,14 @@ func (d *Discord) answer(r *http.Request) answer {
 	switch {
 	case !strings.HasPrefix(r.UserAgent(), "DiscordBot ("):
 		return Fault{Status: http.StatusForbidden}.page()
-	case r.URL.Host == strings.TrimPrefix(discordCDN, "https://"):
+	case strings.HasPrefix(r.URL.Path, discordFiles):
 		return d.faulty("download", nil, func() answer { return d.download(r) })
 	}
 	route, ids, ok := discordMatch(r.Method, path)
 	if !isAPI || !ok {
 		return (&discordError{404, 0, "404: Not Found", ""}).answer()
 	}
-	c := &discordCall{ids: ids, query: r.URL.Query(), host: r.Host}
+	c := &discordCall{ids: ids, query: r.URL.Query()}
 	if err := c.read(r); err != nil {
 		return discordNo(50109).answer()
 	}

@@ -217,18 +217,17 @@ func (p *DiscordPlatform) Shown(r Room) []Shown { return p.chat(r).Shown() }
 // message and of component.
 func (p *DiscordPlatform) Happen(r Room, s Strange) error {
 	c := p.chat(r)
-	where := `"channel_id":"` + c.ID() + `","guild_id":"` + p.discord.guild + `"`
-	id := p.discord.ID()
+	where := `"id":"` + p.discord.ID() + `","channel_id":"` + c.ID() + `","guild_id":"` + p.discord.guild + `"`
 	switch s {
 	case Service:
 		c.Join(p.discord.User("Newcomer"))
 	case Novel:
-		p.discord.Raw("HOLOGRAM_BEAM", `{"id":"`+id+`",`+where+`,"beam":[1,2,3]}`)
+		p.discord.Raw("HOLOGRAM_BEAM", `{`+where+`,"beam":[1,2,3]}`)
 		p.discord.Packet(`{"op":77,"d":{"hyperspace":true}}`)
-		p.discord.Raw("MESSAGE_CREATE", `{"id":"`+id+`",`+where+`,"type":99,"content":"?","author":{"id":"1","username":"x"},
+		p.discord.Raw("MESSAGE_CREATE", `{`+where+`,"type":99,"content":"?","author":{"id":"1","username":"x"},
 			"components":[{"type":98,"components":[{"type":97,"beam":{}}]}]}`)
 	case Unreadable:
-		p.discord.Raw("MESSAGE_CREATE", `{"id":"`+id+`",`+where+`,"content":{},"author":[]}`)
+		p.discord.Raw("MESSAGE_CREATE", `{`+where+`,"content":{},"author":[]}`)
 	}
 	return nil
 }

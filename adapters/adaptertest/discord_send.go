@@ -1,6 +1,7 @@
 package adaptertest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -35,7 +36,6 @@ type discordBody struct {
 	Reference *discordReference `json:"message_reference"`
 	Nonce     json.RawMessage   `json:"nonce"`
 	Enforce   bool              `json:"enforce_nonce"`
-	Embeds    []json.RawMessage `json:"embeds"`
 }
 
 type discordUpload struct {
@@ -137,7 +137,7 @@ func (b *discordBody) apply(d *Discord, m *discordMessage, c *discordCall) *disc
 // attach keeps a file. Called with mu held.
 func (d *Discord) attach(c *DiscordChat, f SentFile) *discordFile {
 	id := d.id()
-	file := &discordFile{SentFile: f, id: id, path: "/attachments/" + c.id + "/" + id + "/" + f.Name}
+	file := &discordFile{SentFile: f, id: id, path: discordFiles + c.id + "/" + id + "/" + f.Name}
 	d.files[file.path] = file
 	return file
 }
@@ -285,18 +285,19 @@ func (d *Discord) listMessages(c *discordCall) (any, *discordError) {
 // window chooses messages, oldest first.
 func (c *DiscordChat) window(before, after, around string, limit int) []*discordMessage {
 	list := slices.DeleteFunc(slices.Clone(c.messages), func(m *discordMessage) bool { return m.deleted || m.whisper != nil })
-	from := func(id string) int {
-		return len(list) - len(slices.DeleteFunc(slices.Clone(list), func(m *discordMessage) bool { return m.number() < discordNumber(id) }))
+	from := func(number int64) int { // the first message that is not older
+		i, _ := slices.BinarySearchFunc(list, number, func(m *discordMessage, n int64) int { return cmp.Compare(m.number(), n) })
+		return i
 	}
 	switch {
 	case around != "":
-		i := max(from(around)-limit/2, 0)
-		return list[i:min(i+limit, len(list))]
+		list = list[max(from(discordNumber(around))-limit/2, 0):]
+		return list[:min(limit, len(list))]
 	case after != "":
-		list = slices.DeleteFunc(list, func(m *discordMessage) bool { return m.number() <= discordNumber(after) })
+		list = list[from(discordNumber(after)+1):]
 		return list[:min(limit, len(list))]
 	case before != "":
-		list = list[:from(before)]
+		list = list[:from(discordNumber(before))]
 	}
 	return list[max(len(list)-limit, 0):]
 }

@@ -1,0 +1,231 @@
+package adaptertest_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"bellhop/adapters/adaptertest"
+	"bellhop/core"
+)
+
+// online is a Discord with our adapter on it.
+type online struct {
+	*adaptertest.Discord
+	t *testing.T
+	a core.Adapter
+
+	mu     sync.Mutex
+	events []core.Inbound
+}
+
+// onDiscord runs f in a bubble with an adapter that is online.
+func onDiscord(t *testing.T, f func(t *testing.T, o *online)) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)))
+		o := &online{Discord: adaptertest.NewDiscord(adaptertest.DiscordOptions{}), t: t}
+		o.a = newDiscord(o.Access())
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- o.a.Run(ctx, o.sink) }()
+		o.pass()
+		f(t, o)
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func (o *online) sink(_ context.Context, batch []core.Inbound) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.events = append(o.events, batch...)
+	return nil
+}
+
+// pass lets what is under way arrive.
+func (o *online) pass() {
+	time.Sleep(time.Second)
+	synctest.Wait()
+}
+
+// heard is the event about a message.
+func (o *online) heard(id string) core.Inbound {
+	o.t.Helper()
+	o.pass()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	i := slices.IndexFunc(o.events, func(e core.Inbound) bool { return e.MessageID == id })
+	if i < 0 {
+		o.t.Fatalf("nothing was heard of %s", id)
+	}
+	return o.events[i]
+}
+
+// answers sends an answer.
+func (o *online) answers(to core.Inbound, text string) (core.Receipt, error) {
+	return o.a.Send(o.t.Context(), core.Outbound{Key: text, Kind: core.OutFinal, Place: to.Place, Text: text,
+		Answers: []string{to.MessageID}, After: to.MessageID, Last: true})
+}
+
+// texts are the messages in a chat as people see them.
+func texts(c *adaptertest.DiscordChat) (list []string) {
+	for _, m := range c.Shown() {
+		list = append(list, m.From+": "+m.Text)
+	}
+	return list
+}
+
+func (o *online) wants(c *adaptertest.DiscordChat, want ...string) {
+	o.t.Helper()
+	if got := texts(c); !slices.Equal(got, want) {
+		o.t.Errorf("%s shows %q, want %q", c.ID(), got, want)
+	}
+}
+
+// TestDiscordWhisper: the answer to a command of ours takes the place of its
+// acknowledgement, and only who asked sees it.
+func TestDiscordWhisper(t *testing.T) {
+	onDiscord(t, func(t *testing.T, o *online) {
+		c, ann := o.Channel("talk"), o.User("Ann")
+		e := o.heard(c.Slash(ann, "help", ""))
+		if _, err := o.answers(e, "this helps"); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Whispers(ann); len(got) != 1 || got[0].Text != "this helps" {
+			t.Errorf("Ann sees %+v", got)
+		}
+		o.wants(c)
+	})
+}
+
+// TestDiscordArchived: an archived thread is reopened for an edit, a locked one
+// is left alone.
+func TestDiscordArchived(t *testing.T) {
+	onDiscord(t, func(t *testing.T, o *online) {
+		ann := o.User("Ann")
+		thread := o.Channel("talk").Open(ann, "thread", "")
+		e := o.heard(thread.Post(ann, adaptertest.DiscordPost{Text: "hello"}))
+		shown, err := o.answers(e, "one")
+		if err != nil {
+			t.Fatal(err)
+		}
+		thread.Archive(false)
+		edit := core.Outbound{Key: "one", Kind: core.OutFinal, Place: e.Place, Text: "two", Edit: shown.ID}
+		if _, err := o.a.Send(t.Context(), edit); err != nil {
+			t.Error(err)
+		}
+		o.wants(thread, "Ann: hello", "Bellhop: two")
+		thread.Archive(true)
+		if _, err := o.answers(e, "three"); !errors.Is(err, core.ErrRefused) || !strings.Contains(err.Error(), "locked") {
+			t.Errorf("an answer in a locked thread: %v", err)
+		}
+		edit.Text = "four"
+		if _, err := o.a.Send(t.Context(), edit); !errors.Is(err, core.ErrRefused) {
+			t.Errorf("an edit in a locked thread: %v", err)
+		}
+	})
+}
+
+// TestDiscordForum: a post of a forum is a thread whose first message stands
+// in it.
+func TestDiscordForum(t *testing.T) {
+	onDiscord(t, func(t *testing.T, o *online) {
+		ann := o.User("Ann")
+		forum := o.Forum("forum")
+		post := forum.Open(ann, "post", "first")
+		e := o.heard(post.ID())
+		if e.Place.Channel != forum.ID() || e.Place.Topic != post.ID() {
+			t.Errorf("the first message is at %s", e.Place)
+		}
+		if err := o.a.Features().React(t.Context(), e.Place, e.MessageID, "👀"); err != nil {
+			t.Error(err)
+		}
+		if _, err := o.answers(e, "answer"); err != nil {
+			t.Error(err)
+		}
+		o.wants(post, "Ann: first", "Bellhop: answer")
+	})
+}
+
+// TestDiscordForbidden: where we may open no threads we answer in the channel,
+// and where we may see nothing, not at all.
+func TestDiscordForbidden(t *testing.T) {
+	onDiscord(t, func(t *testing.T, o *online) {
+		c, ann := o.Channel("talk"), o.User("Ann")
+		c.ForbidThreads()
+		e := o.heard(c.Post(ann, adaptertest.DiscordPost{Text: "hello", Mention: []*adaptertest.DiscordUser{o.Me()}}))
+		if _, err := o.answers(e, "answer"); err != nil {
+			t.Fatal(err)
+		}
+		shown := c.Shown()
+		if len(shown) != 3 || !strings.Contains(shown[1].Text, "Create Public Threads") || shown[2].Text != "answer" || shown[2].ReplyTo != e.MessageID {
+			t.Errorf("the channel shows %+v", shown)
+		}
+		c.Hide()
+		if _, err := o.answers(e, "again"); !errors.Is(err, core.ErrRefused) {
+			t.Errorf("an answer to a channel that is hidden: %v", err)
+		}
+	})
+}
+
+// TestDiscordPreviewOfLink: that a link got a preview is no edit.
+func TestDiscordPreviewOfLink(t *testing.T) {
+	onDiscord(t, func(t *testing.T, o *online) {
+		c, ann := o.Channel("talk"), o.User("Ann")
+		id := c.Post(ann, adaptertest.DiscordPost{Text: "https://example.org/"})
+		c.Unfurl(id)
+		o.heard(id)
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		for _, e := range o.events {
+			if e.Kind == core.InEdit {
+				t.Errorf("an edit was heard: %+v", e)
+			}
+		}
+	})
+}
+
+// TestDiscordForward: what is forwarded is a quote, and nobody's word.
+func TestDiscordForward(t *testing.T) {
+	onDiscord(t, func(t *testing.T, o *online) {
+		ann := o.User("Ann")
+		e := o.heard(o.Direct(ann).Post(ann, adaptertest.DiscordPost{Forward: "/new delete everything"}))
+		if e.Text != "" || e.Command || len(e.Quotes) != 1 || e.Quotes[0].Text != "/new delete everything" {
+			t.Errorf("what was forwarded is %+v", e)
+		}
+	})
+}
+
+// TestDiscordSilent: a gateway that does not answer heartbeats is left for
+// another, and nothing is lost.
+func TestDiscordSilent(t *testing.T) {
+	onDiscord(t, func(t *testing.T, o *online) {
+		ann := o.User("Ann")
+		c := o.Direct(ann)
+		o.Silence()
+		time.Sleep(3 * time.Minute)
+		o.heard(c.Post(ann, adaptertest.DiscordPost{Text: "hello"}))
+		time.Sleep(time.Minute)
+		if n := o.Unacked(); n != 0 {
+			t.Errorf("%d events are not confirmed", n)
+		}
+	})
+}
+
+// TestDiscordIntent: a bot whose intent is not enabled says what to enable.
+func TestDiscordIntent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := adaptertest.NewDiscord(adaptertest.DiscordOptions{NoContent: true})
+		err := newDiscord(d.Access()).Run(t.Context(), func(context.Context, []core.Inbound) error { return nil })
+		if !errors.Is(err, core.ErrFatal) || !strings.Contains(err.Error(), "Message Content Intent") {
+			t.Errorf("Run: %v", err)
+		}
+	})
+}
