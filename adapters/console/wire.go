@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"sync"
 	"time"
 
 	"bellhop/core"
@@ -73,8 +74,8 @@ func newID(now time.Time) string {
 }
 
 var (
-	sessionName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
-	messageID   = regexp.MustCompile(`^[!-~]{1,128}$`)
+	sessionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`) })
+	messageID   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[!-~]{1,128}$`) })
 )
 
 // check reports why the frame cannot be used.
@@ -84,7 +85,7 @@ func (f clientFrame) check() error {
 		return errors.New("a line has either hello or say")
 	case f.Hello != nil:
 		return checkSession(f.Hello.Session)
-	case !messageID.MatchString(f.Say.ID):
+	case !messageID().MatchString(f.Say.ID):
 		return errors.New("a message's id is 1 to 128 printable ASCII characters without spaces")
 	case len(f.Say.Text) > maxText:
 		return fmt.Errorf("the message has %d bytes; %d is the most", len(f.Say.Text), maxText)
@@ -93,7 +94,7 @@ func (f clientFrame) check() error {
 }
 
 func checkSession(name string) error {
-	if !sessionName.MatchString(name) {
+	if !sessionName().MatchString(name) {
 		return fmt.Errorf("%q is not a session name: use 1 to 64 letters, digits, dots, dashes and underscores", name)
 	}
 	return nil

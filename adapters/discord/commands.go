@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bwmarrin/discordgo"
 )
@@ -18,7 +19,7 @@ const (
 	maxHelp     = 100 // code points
 )
 
-var commandName = regexp.MustCompile(`^[a-z0-9_-]{1,32}$`)
+var commandName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9_-]{1,32}$`) })
 
 // appCommand is a command as Discord shows it.
 type appCommand struct {
@@ -42,7 +43,7 @@ func (a *Adapter) publish(ctx context.Context, me identity) {
 	var want []appCommand
 	for _, c := range a.commands {
 		help := []rune(c.Help)
-		if !commandName.MatchString(c.Name) || len(help) == 0 || len(want) == maxCommands {
+		if !commandName().MatchString(c.Name) || len(help) == 0 || len(want) == maxCommands {
 			a.log.Warn("discord cannot show a command", "command", c.Name)
 			continue
 		}

@@ -140,13 +140,13 @@ func (a *Adapter) Features() core.Features {
 func split(markdown string) []string {
 	pieces := markup.Split(markdown, markup.Discord())
 	if len(pieces) == 0 && strings.TrimSpace(markdown) != "" {
-		pieces = markup.Split(marks.ReplaceAllString(markdown, `\$0`), markup.Discord())
+		pieces = markup.Split(marks().ReplaceAllString(markdown, `\$0`), markup.Discord())
 	}
 	return pieces
 }
 
 // marks is ASCII punctuation, which a backslash makes literal in Markdown.
-var marks = regexp.MustCompile(`[[:punct:]]`)
+var marks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[[:punct:]]`) })
 
 // typing shows "typing" for about ten seconds.
 func (a *Adapter) typing(ctx context.Context, p core.Place) error {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -18,7 +19,9 @@ type speech struct {
 
 // tag is how Discord writes what clients show otherwise: people, roles,
 // channels, custom emoji, commands.
-var tag = regexp.MustCompile(`<(@&|@!?|#|a?:)([^<>@#:/\s]+)(?::(\d+))?>|</([^<>:]+):\d+>`)
+var tag = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`<(@&|@!?|#|a?:)([^<>@#:/\s]+)(?::(\d+))?>|</([^<>:]+):\d+>`)
+})
 
 // speech reads a message's text.
 func (f *feed) speech(m *message) speech {
@@ -51,7 +54,7 @@ func (a *Adapter) render(m *message, me string, mentioned *bool) string {
 	}
 	var out strings.Builder
 	pos := 0
-	for _, at := range tag.FindAllStringSubmatchIndex(content, -1) {
+	for _, at := range tag().FindAllStringSubmatchIndex(content, -1) {
 		group := func(n int) string {
 			if at[2*n] < 0 {
 				return ""

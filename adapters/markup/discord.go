@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -43,11 +44,11 @@ func (discord) heading(dst []byte, h heading) []byte {
 }
 
 // fenceInfo is what Discord takes for a language.
-var fenceInfo = regexp.MustCompile(`^[A-Za-z0-9_+\-.#]+$`)
+var fenceInfo = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_+\-.#]+$`) })
 
 func (discord) pre(dst []byte, info, code string) []byte {
 	dst = append(dst, "```"...)
-	if lang := language(info); fenceInfo.MatchString(lang) {
+	if lang := language(info); fenceInfo().MatchString(lang) {
 		dst = append(dst, lang...)
 	}
 	dst = append(dst, '\n')
@@ -210,10 +211,10 @@ func (w *discordWriter) text(from, to int) {
 		switch {
 		case i == address:
 			end := i + strings.IndexFunc(s[i:to]+" ", func(r rune) bool { return r == '<' || unicode.IsSpace(r) })
-			w.out = append(w.out, broadcast.ReplaceAllString(s[i:end], "%40$1")...)
+			w.out = append(w.out, broadcast().ReplaceAllString(s[i:end], "%40$1")...)
 			w.begun, i = true, end-1
 			continue
-		case s[i] == '@' && broadcast.MatchString(s[i:min(i+len("@everyone"), to)]):
+		case s[i] == '@' && broadcast().MatchString(s[i:min(i+len("@everyone"), to)]):
 			w.out = append(w.out, "@"+zeroWidth...)
 		case w.special(i, from, to) || w.startsBlock(i):
 			w.out = append(w.out, '\\', s[i])
@@ -225,7 +226,7 @@ func (w *discordWriter) text(from, to int) {
 }
 
 // broadcast is a mention of everybody.
-var broadcast = regexp.MustCompile(`@(everyone|here)`)
+var broadcast = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`@(everyone|here)`) })
 
 // special reports whether the character at i in the span [from, to) would be
 // inline markup.

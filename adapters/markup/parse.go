@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
@@ -130,13 +131,13 @@ func (b boundedLink) CloseBlock(parent ast.Node, block text.Reader, pc parser.Co
 // way: in table cells.
 type lineBreak struct{}
 
-var brTag = regexp.MustCompile(`^<[bB][rR] ?/?>`)
+var brTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^<[bB][rR] ?/?>`) })
 
 func (lineBreak) Trigger() []byte { return []byte{'<'} }
 
 func (lineBreak) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	line, _ := block.PeekLine()
-	tag := brTag.Find(line)
+	tag := brTag().Find(line)
 	if tag == nil {
 		return nil
 	}

@@ -3,6 +3,7 @@ package markup
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -64,7 +65,7 @@ func SlackMarkdown(md string) string { return slackBlock(parse(md)) }
 // slackBlock writes a document, which it makes harmless.
 func slackBlock(doc []block) string {
 	slackBlocks(doc)
-	return escapedMention.ReplaceAllString(markdown(doc), "&lt;$1")
+	return escapedMention().ReplaceAllString(markdown(doc), "&lt;$1")
 }
 
 // SlackText renders one Markdown piece as mrkdwn, for the text beside the
@@ -74,7 +75,7 @@ func SlackText(md string) string { return slackMrkdwn(parse(md)) }
 // SlackStream makes Markdown that is still growing harmless without rendering
 // it: of a text that begins another, the result begins the other's.
 func SlackStream(md string) string {
-	return growingMention.ReplaceAllString(strings.TrimRight(clean(md), "<"), "<"+joiner+"$1")
+	return growingMention().ReplaceAllString(strings.TrimRight(clean(md), "<"), "<"+joiner+"$1")
 }
 
 // joiner is a character that nobody sees and that ends what Slack takes for a
@@ -84,18 +85,20 @@ const joiner = "\u2060"
 var (
 	// Between the writer's backslash and Slack's own reading of "<" nobody
 	// knows which comes first; an entity is safe either way.
-	escapedMention = regexp.MustCompile(`\\<([!@#])`)
-	growingMention = regexp.MustCompile(`<([!@#])`)
+	escapedMention = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\\<([!@#])`) })
+	growingMention = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<([!@#])`) })
 	// In code only what Slack would really read: "<!DOCTYPE" must stay whole.
 	// One after a backslash would be taken for the writer's.
-	codeMention = regexp.MustCompile(`<(!(channel|here|everyone|group|subteam|date)|[@#][A-Za-z0-9])|\\<[!@#]`)
+	codeMention = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`<(!(channel|here|everyone|group|subteam|date)|[@#][A-Za-z0-9])|\\<[!@#]`)
+	})
 )
 
 func inCode(s string) string {
 	if strings.IndexByte(s, '<') < 0 {
 		return s
 	}
-	return codeMention.ReplaceAllStringFunc(s, func(m string) string {
+	return codeMention().ReplaceAllStringFunc(s, func(m string) string {
 		at := strings.IndexByte(m, '<') + 1
 		return m[:at] + joiner + m[at:]
 	})
@@ -110,7 +113,7 @@ func slackBlocks(doc []block) {
 		case heading:
 			doc[i] = heading{b.level, slackRich(b.rich, false)}
 		case fence:
-			doc[i] = fence{slackInfo.FindString(language(b.info)), inCode(b.code)}
+			doc[i] = fence{slackInfo().FindString(language(b.info)), inCode(b.code)}
 		case *table:
 			for _, row := range b.rows {
 				for j := range row {
@@ -127,7 +130,7 @@ func slackBlocks(doc []block) {
 	}
 }
 
-var slackInfo = regexp.MustCompile(`^[\w+#.-]*`)
+var slackInfo = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w+#.-]*`) })
 
 // slackRich is r with links only to the web and harmless code. Slack shows no
 // "<br>", so a line ends only where Markdown has lines, and none is blank.

@@ -121,7 +121,7 @@ func (a *Adapter) react(ctx context.Context, p core.Place, id, emoji string) err
 	if err := check(p); err != nil {
 		return err
 	}
-	if !timestamp.MatchString(id) {
+	if !timestamp().MatchString(id) {
 		return fmt.Errorf("%w: %q is no Slack message", core.ErrGone, id)
 	}
 	at := spot{p.Channel, id}

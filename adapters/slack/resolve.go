@@ -23,7 +23,7 @@ func (a *Adapter) resolve(ctx context.Context, o core.Outbound) (core.Receipt, e
 		return core.Receipt{}, err
 	}
 	params := url.Values{"include_all_metadata": {"true"}, "inclusive": {"true"}}
-	if timestamp.MatchString(o.After) {
+	if timestamp().MatchString(o.After) {
 		params.Set("oldest", o.After)
 	}
 	read := a.history
@@ -68,7 +68,7 @@ func (a *Adapter) mayBe(me identity, o core.Outbound, m *message) bool {
 		return false // another's, and known to us if not yet to the ledger
 	}
 	ours := m.Bot != "" && m.Bot == me.bot || m.User != "" && m.User == me.user
-	return ours && !a.latches.noStream.Load() && o.Place.Topic != "" && timestamp.MatchString(o.After) &&
+	return ours && !a.latches.noStream.Load() && o.Place.Topic != "" && timestamp().MatchString(o.After) &&
 		m.TS > o.After && m.Metadata.v.Type.v == "" && m.Subtype == "" && len(m.Files.v) == 0 && (o.Known == nil || !o.Known(m.TS))
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"unicode/utf8"
 
@@ -41,17 +42,17 @@ var lacking = []string{
 }
 
 var (
-	channelID = regexp.MustCompile(`^[A-Z0-9]{2,32}$`)
-	timestamp = regexp.MustCompile(`^[0-9]{1,12}\.[0-9]{1,9}$`)
+	channelID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Z0-9]{2,32}$`) })
+	timestamp = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{1,12}\.[0-9]{1,9}$`) })
 )
 
 // check reads a Place, which is this adapter's own or was typed into the
 // configuration.
 func check(p core.Place) error {
 	switch {
-	case !channelID.MatchString(p.Channel):
+	case !channelID().MatchString(p.Channel):
 		return fmt.Errorf("%w: %q is no Slack channel id", core.ErrRefused, p.Channel)
-	case p.Topic != "" && !timestamp.MatchString(p.Topic):
+	case p.Topic != "" && !timestamp().MatchString(p.Topic):
 		return fmt.Errorf("%w: %q is no Slack thread", core.ErrRefused, p.Topic)
 	}
 	return nil
@@ -63,7 +64,7 @@ func (a *Adapter) Send(ctx context.Context, o core.Outbound) (core.Receipt, erro
 	if err := check(o.Place); err != nil {
 		return core.Receipt{}, err
 	}
-	if o.Edit != "" && !timestamp.MatchString(o.Edit) {
+	if o.Edit != "" && !timestamp().MatchString(o.Edit) {
 		return core.Receipt{}, fmt.Errorf("%w: %q is no Slack message", core.ErrGone, o.Edit)
 	}
 	if o.File != nil {

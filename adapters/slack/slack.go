@@ -139,13 +139,13 @@ func (a *Adapter) Features() core.Features {
 func split(markdown string) []string {
 	pieces := markup.Split(markdown, markup.Slack())
 	if len(pieces) == 0 && strings.TrimSpace(markdown) != "" {
-		pieces = markup.Split(punctuation.ReplaceAllString(markdown, `\$0`), markup.Slack())
+		pieces = markup.Split(punctuation().ReplaceAllString(markdown, `\$0`), markup.Slack())
 	}
 	return pieces
 }
 
 // punctuation is what a backslash makes literal in Markdown.
-var punctuation = regexp.MustCompile(`[[:punct:]]`)
+var punctuation = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[[:punct:]]`) })
 
 // identity is who we are, and where.
 type identity struct {

@@ -72,7 +72,7 @@ func (a *Adapter) identify(ctx context.Context) (models.User, error) {
 
 // commandName is what Telegram takes for one; a single other name would make it
 // refuse the whole menu.
-var commandName = regexp.MustCompile(`^[a-z0-9_]{1,32}$`)
+var commandName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9_]{1,32}$`) })
 
 // Telegram's limits on a menu.
 const (
@@ -86,7 +86,7 @@ func (a *Adapter) publish(ctx context.Context) {
 	var menu []models.BotCommand
 	for _, c := range a.commands {
 		help := []rune(c.Help)
-		if !commandName.MatchString(c.Name) || len(help) == 0 || len(menu) == maxCommands {
+		if !commandName().MatchString(c.Name) || len(help) == 0 || len(menu) == maxCommands {
 			a.log.Warn("telegram cannot show a command in its menu", "command", c.Name)
 			continue
 		}

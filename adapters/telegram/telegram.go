@@ -109,13 +109,13 @@ func (a *Adapter) Features() core.Features {
 func split(markdown string) []string {
 	pieces := markup.Split(markdown, markup.Telegram())
 	if len(pieces) == 0 && strings.TrimSpace(markdown) != "" {
-		pieces = markup.Split(marks.ReplaceAllString(markdown, `\$0`), markup.Telegram())
+		pieces = markup.Split(marks().ReplaceAllString(markdown, `\$0`), markup.Telegram())
 	}
 	return pieces
 }
 
 // marks is ASCII punctuation, which a backslash makes literal in Markdown.
-var marks = regexp.MustCompile(`[[:punct:]]`)
+var marks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[[:punct:]]`) })
 
 // preview is the pause between previews. The ids of groups are negative.
 func preview(p core.Place, _ bool) time.Duration {

@@ -9,26 +9,27 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // lookup returns the value of a variable and whether it is set.
 type lookup func(name string) (string, bool)
 
 var (
-	variable     = regexp.MustCompile(`\$?\$\{([^}]*)\}?`)
-	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	variable     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$?\$\{([^}]*)\}?`) })
+	variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 )
 
 // expand replaces every ${VAR} in s; $${ stands for a literal ${. What a
 // variable holds is not expanded again.
 func expand(s string, env lookup) (string, error) {
 	var faults []error
-	out := variable.ReplaceAllStringFunc(s, func(match string) string {
+	out := variable().ReplaceAllStringFunc(s, func(match string) string {
 		if rest, ok := strings.CutPrefix(match, "$$"); ok {
 			return "$" + rest
 		}
 		name, closed := strings.CutSuffix(match[len("${"):], "}")
-		if !closed || !variableName.MatchString(name) {
+		if !closed || !variableName().MatchString(name) {
 			faults = append(faults, errors.New(`malformed variable: write "${NAME}", or "$${" for a literal "${"`))
 			return ""
 		}
@@ -131,7 +132,7 @@ func parseDotEnv(path, text string) (map[string]string, []*Error) {
 		}
 		name, value, found := strings.Cut(line, "=")
 		name = strings.TrimSpace(name)
-		if !found || !variableName.MatchString(name) {
+		if !found || !variableName().MatchString(name) {
 			errs = append(errs, &Error{File: path, Line: number, Msg: "want KEY=VALUE"})
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/BurntSushi/toml"
@@ -81,7 +82,7 @@ func syntaxError(file, src string, err error) *Error {
 	return out
 }
 
-var quotedText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'`)
+var quotedText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'`) })
 
 // withoutValues blanks what a parser message quotes, since an unquoted token in
 // the file would end there. Single characters and the names of keys stay.
@@ -89,7 +90,7 @@ func withoutValues(msg string) string {
 	if strings.HasPrefix(msg, "Key '") {
 		return msg
 	}
-	return quotedText.ReplaceAllStringFunc(msg, func(quoted string) string {
+	return quotedText().ReplaceAllStringFunc(msg, func(quoted string) string {
 		if len(quoted) <= len(`'\n'`) {
 			return quoted
 		}

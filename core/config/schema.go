@@ -8,15 +8,16 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
 var (
-	handle       = regexp.MustCompile(`^[a-z0-9_-]{2,32}$`)
-	headerName   = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
-	slashCommand = regexp.MustCompile(`^/[a-z0-9_-]{1,32}$`)
-	consoleUser  = regexp.MustCompile(`^[^\s:/*]{1,64}$`)
-	digits       = regexp.MustCompile(`^[0-9]{1,20}$`)
+	handle       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9_-]{2,32}$`) })
+	headerName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$") })
+	slashCommand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/[a-z0-9_-]{1,32}$`) })
+	consoleUser  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^\s:/*]{1,64}$`) })
+	digits       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{1,20}$`) })
 )
 
 // config reads the whole file. What refers to something is read after it.
@@ -76,7 +77,7 @@ func (l *loader) config(root *table) *Config {
 }
 
 func (t *table) adapter(name string) Adapter {
-	if !handle.MatchString(name) {
+	if !handle().MatchString(name) {
 		t.failAt(t.path, "", "an adapter's name has 2 to 32 of a-z, 0-9, _ and -")
 	}
 	a := Adapter{Type: t.typeOf(name, "telegram", "slack", "discord", "console")}
@@ -89,7 +90,7 @@ func (t *table) adapter(name string) Adapter {
 		a.AppToken = t.token("app_token", "xapp-", "the app's page Basic Information makes one with the scope connections:write")
 		a.APIURL = t.url("api_url", "https://slack.com/api/")
 		a.Command = t.str("command", "/bellhop")
-		if !slashCommand.MatchString(a.Command) {
+		if !slashCommand().MatchString(a.Command) {
 			t.fail("command", "%s is no slash command: want / and up to 32 of a-z, 0-9, _ and -", t.quoted("command"))
 		}
 		a.ShortCommands = t.boolean("short_commands", true)
@@ -98,7 +99,7 @@ func (t *table) adapter(name string) Adapter {
 		a.APIURL = t.url("api_url", "https://discord.com/api/v10")
 	case "console":
 		a.User = t.str("user", "you")
-		if !consoleUser.MatchString(a.User) {
+		if !consoleUser().MatchString(a.User) {
 			t.fail("user", "%s is no user id: want 1 to 64 characters, none of them a space, colon, slash or star", t.quoted("user"))
 		}
 	}
@@ -119,7 +120,7 @@ func (t *table) token(key, prefix, where string) Secret {
 }
 
 func (t *table) provider(name string) Provider {
-	if !handle.MatchString(name) {
+	if !handle().MatchString(name) {
 		t.failAt(t.path, "", "a provider's name has 2 to 32 of a-z, 0-9, _ and -")
 	}
 	p := Provider{Type: t.typeOf(name, "openai", "script")}
@@ -163,7 +164,7 @@ func (t *table) headers(key string) map[string]Secret {
 	out := map[string]Secret{}
 	for name := range group.values {
 		value := group.str(name, "")
-		if !headerName.MatchString(name) {
+		if !headerName().MatchString(name) {
 			group.fail(name, "is no name of a header")
 		}
 		if strings.ContainsAny(value, "\r\n\x00") {
@@ -175,7 +176,7 @@ func (t *table) headers(key string) map[string]Secret {
 }
 
 func (t *table) agent(name string, c *Config) Agent {
-	if !handle.MatchString(name) {
+	if !handle().MatchString(name) {
 		t.failAt(t.path, "", "an agent's handle has 2 to 32 of a-z, 0-9, _ and -")
 	}
 	a := Agent{
@@ -334,7 +335,7 @@ func (t *table) people(key string, c *Config) []string {
 		case key == "owners" && id == "*":
 			t.failAt(person.key, "", "%s would make everybody an owner: list the people one by one", quote(person.raw))
 		case !t.checkAdapter(person.key, adapter, quote(person.raw), c):
-		case c.Adapters[adapter].Type == "telegram" && id != "*" && !digits.MatchString(id):
+		case c.Adapters[adapter].Type == "telegram" && id != "*" && !digits().MatchString(id):
 			t.failAt(person.key, "", "%s: a person on Telegram is a number: use the immutable numeric id, as in telegram:1111", quote(person.raw))
 		}
 		out = append(out, person.value)

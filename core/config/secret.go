@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Secret is a token or key. Printed, logged or marshalled it reads "[secret]";
@@ -29,7 +30,7 @@ func (s Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 // LogValue hides the value from slog.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(hidden) }
 
-var onlyVariable = regexp.MustCompile(`^\$\{[A-Za-z_][A-Za-z0-9_]*\}$`)
+var onlyVariable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\$\{[A-Za-z_][A-Za-z0-9_]*\}$`) })
 
 // secret reads KEY, KEY_file or KEY_credential; all may be absent. Its messages
 // never quote a value.
@@ -80,7 +81,7 @@ func (t *table) secretVariable(key string) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	if !onlyVariable.MatchString(raw) {
+	if !onlyVariable().MatchString(raw) {
 		t.fail(key, `a secret never stands in this file: write %s = "${VAR}", or %[1]s_file = "path" (mode 0600), or %[1]s_credential = "name" (from $CREDENTIALS_DIRECTORY)`, key)
 		return "", false
 	}

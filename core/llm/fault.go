@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -64,37 +65,45 @@ func unreadable(msg string) *failure {
 }
 
 var (
-	statusCode = regexp.MustCompile(`\b[45]\d\d\b`)
+	statusCode = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b[45]\d\d\b`) })
 
 	// noCredit is not for Gemini's "exceeded your current quota", which also
 	// stands for a limit per minute.
-	noCredit = regexp.MustCompile(`insufficient_quota|exceeded_current_quota|billing_hard_limit|` +
-		`insufficient[ _](credit|balance|funds)|credit balance is too low`)
-	badKey = regexp.MustCompile(`authentication_error|permission_error|unauthorized|` +
-		`(invalid|incorrect)[ _]api[ _]key|api[ _]key[ _](not valid|invalid)`)
-	rateLimit = regexp.MustCompile(`rate[ _-]?limit|too many requests|resource_exhausted|throttl|per[ _]min`)
+	noCredit = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`insufficient_quota|exceeded_current_quota|billing_hard_limit|` +
+			`insufficient[ _](credit|balance|funds)|credit balance is too low`)
+	})
+	badKey = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`authentication_error|permission_error|unauthorized|` +
+			`(invalid|incorrect)[ _]api[ _]key|api[ _]key[ _](not valid|invalid)`)
+	})
+	rateLimit = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`rate[ _-]?limit|too many requests|resource_exhausted|throttl|per[ _]min`)
+	})
 	// tooLarge is what even a rate limit says of a request that can never fit it.
-	tooLarge = regexp.MustCompile(`request too large|tokens must be reduced`)
+	tooLarge = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`request too large|tokens must be reduced`) })
 	// overflow knows the phrases of, in order: OpenAI's code and z.ai's, OpenAI
 	// and OpenRouter and DeepSeek, vLLM, llama.cpp, Ollama, LM Studio and
 	// Together, Anthropic, Bedrock, Gemini, Groq and Cerebras, xAI, Mistral,
 	// Kimi, MiniMax, Copilot, Qwen, text-generation-inference.
-	overflow = regexp.MustCompile(`context[ _](length|window|size)[ _]exceeded|context_window_exceeded|` +
-		`maximum context|context window|input tokens exceed|` +
-		`maximum (model|input) length|` +
-		`available context size|exceed_context_size|context size has been exceeded|` +
-		`exceed(s|ed)? (the |max |maximum )*context|` +
-		`(greater|longer) than the (model'?s )?context|` +
-		`prompt is too long|prompt too long|exceed context limit|request_too_large|` +
-		`input is too long|too many (input )?tokens|` +
-		`input token count.*exceeds|` +
-		`reduce the length of the (messages|prompt)|` +
-		`maximum prompt length|` +
-		`too large for model with|` +
-		`exceeded model token limit|token limit exceeded|` +
-		`token count.*exceeds the limit|` +
-		`range of input length|` +
-		`inputs.*max_new_tokens.*must be`)
+	overflow = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`context[ _](length|window|size)[ _]exceeded|context_window_exceeded|` +
+			`maximum context|context window|input tokens exceed|` +
+			`maximum (model|input) length|` +
+			`available context size|exceed_context_size|context size has been exceeded|` +
+			`exceed(s|ed)? (the |max |maximum )*context|` +
+			`(greater|longer) than the (model'?s )?context|` +
+			`prompt is too long|prompt too long|exceed context limit|request_too_large|` +
+			`input is too long|too many (input )?tokens|` +
+			`input token count.*exceeds|` +
+			`reduce the length of the (messages|prompt)|` +
+			`maximum prompt length|` +
+			`too large for model with|` +
+			`exceeded model token limit|token limit exceeded|` +
+			`token count.*exceeds the limit|` +
+			`range of input length|` +
+			`inputs.*max_new_tokens.*must be`)
+	})
 )
 
 // classify sorts a failure by what it says first, then by its HTTP status,
@@ -103,14 +112,14 @@ func classify(status int, msg, codes string) *failure {
 	said := strings.ToLower(codes + " " + msg)
 	f := &failure{ModelError: core.ModelError{Status: status, Msg: msg}}
 	switch {
-	case status == http.StatusUnauthorized, status == http.StatusForbidden, status < 429 && badKey.MatchString(said):
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, status < 429 && badKey().MatchString(said):
 		f.Fault = core.FaultAuth
-	case status == http.StatusPaymentRequired, noCredit.MatchString(said):
+	case status == http.StatusPaymentRequired, noCredit().MatchString(said):
 		f.Fault, f.Msg = core.FaultRate, "the account has no credit left: "+msg
-	case status == http.StatusRequestEntityTooLarge, tooLarge.MatchString(said),
-		status != http.StatusTooManyRequests && overflow.MatchString(said) && !rateLimit.MatchString(said):
+	case status == http.StatusRequestEntityTooLarge, tooLarge().MatchString(said),
+		status != http.StatusTooManyRequests && overflow().MatchString(said) && !rateLimit().MatchString(said):
 		f.Fault = core.FaultOverflow
-	case status == http.StatusTooManyRequests, status == 0 && rateLimit.MatchString(said):
+	case status == http.StatusTooManyRequests, status == 0 && rateLimit().MatchString(said):
 		f.Fault, f.passing = core.FaultRate, true
 	case status == 0 && strings.Contains(said, "invalid_request"):
 		f.Fault = core.FaultRequest
@@ -125,7 +134,7 @@ func classify(status int, msg, codes string) *failure {
 
 // errorStatus is the HTTP status among an error's codes; 0: none.
 func errorStatus(codes string) int {
-	n, _ := strconv.Atoi(statusCode.FindString(codes))
+	n, _ := strconv.Atoi(statusCode().FindString(codes))
 	return n
 }
 
@@ -172,17 +181,17 @@ func dig(v any) (msg, codes string) {
 }
 
 var (
-	title = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
-	tags  = regexp.MustCompile(`(?s)<[^>]*>`)
+	title = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`) })
+	tags  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)<[^>]*>`) })
 )
 
 // plain takes the tags off a page; its title is enough.
 func plain(text []byte) string {
 	s := strings.ToValidUTF8(string(text), "\uFFFD")
-	if m := title.FindStringSubmatch(s); m != nil {
+	if m := title().FindStringSubmatch(s); m != nil {
 		s = m[1]
 	}
-	return strings.TrimSpace(tags.ReplaceAllString(s, " "))
+	return strings.TrimSpace(tags().ReplaceAllString(s, " "))
 }
 
 // brief makes one short line of a text.
@@ -224,14 +233,16 @@ func seconds(s string, unit time.Duration) time.Duration {
 
 // again matches "try again in 1m2.5s", "retry in 20 seconds", and Gemini's
 // "retryDelay": "34s".
-var again = regexp.MustCompile(`(?i)(?:try again|retry)[^\d{}]{0,20}?` +
-	`((?:\d+(?:\.\d+)?(?:ms|h|m|s))+|\d+(?:\.\d+)? ?(?:milli|sec|min|hour))`)
+var again = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:try again|retry)[^\d{}]{0,20}?` +
+		`((?:\d+(?:\.\d+)?(?:ms|h|m|s))+|\d+(?:\.\d+)? ?(?:milli|sec|min|hour))`)
+})
 
 var unitNames = strings.NewReplacer(" ", "", "milli", "ms", "sec", "s", "min", "m", "hour", "h")
 
 // tryAgain reads how long an error's text asks to wait; 0: it does not say.
 func tryAgain(text []byte) time.Duration {
-	m := again.FindSubmatch(text)
+	m := again().FindSubmatch(text)
 	if m == nil {
 		return 0
 	}

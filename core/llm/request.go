@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	openai "github.com/sashabaranov/go-openai"
@@ -24,7 +25,7 @@ var emptySchema = json.RawMessage(`{"type":"object","properties":{}}`)
 var reserved = []string{"messages", "model", "stream", "stream_options", "tools"}
 
 // reasons matches OpenAI's models that refuse max_tokens.
-var reasons = regexp.MustCompile(`^(openai/)?(o[1-9]|gpt-[5-9])`)
+var reasons = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(openai/)?(o[1-9]|gpt-[5-9])`) })
 
 // mergeParams returns the parameters of a call: later layers win.
 func mergeParams(call core.Call, defaults map[string]any) (map[string]any, error) {
@@ -42,7 +43,7 @@ func mergeParams(call core.Call, defaults map[string]any) (map[string]any, error
 				return nil, fmt.Errorf("parameter %s cannot be set", name)
 			}
 			value := layer[name]
-			if name == "max_tokens" && reasons.MatchString(call.Model) {
+			if name == "max_tokens" && reasons().MatchString(call.Model) {
 				name = "max_completion_tokens"
 			}
 			params[name] = value

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"bellhop/core"
@@ -72,7 +73,7 @@ func trick(call core.Call) Reply {
 }
 
 // speaker is how a message begins in what a model reads.
-var speaker = regexp.MustCompile(`(?m)^\[[^\]\n]+\]: `)
+var speaker = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\[[^\]\n]+\]: `) })
 
 // said is what a person said last, without what was added for a model: the
 // names, and the block in double brackets at the end.
@@ -82,7 +83,7 @@ func said(messages []core.ChatMessage) string {
 			continue
 		}
 		text, _, _ := strings.Cut(m.Content, "⟦")
-		if at := speaker.FindAllStringIndex(text, -1); at != nil {
+		if at := speaker().FindAllStringIndex(text, -1); at != nil {
 			text = text[at[len(at)-1][1]:]
 		}
 		return strings.TrimSpace(text)
