@@ -141,6 +141,9 @@ func respond(ctx context.Context, s *store.Store, req request) answer {
 		if err != nil {
 			return answer{Error: err.Error()}
 		}
+		if id.Kind() == core.KindThread {
+			return respondThread(ctx, s, id)
+		}
 		life, err := s.Trace(ctx, id)
 		if errors.Is(err, core.ErrNotFound) {
 			return answer{Error: fmt.Sprintf("nothing here has the id %s", id)}
@@ -151,6 +154,21 @@ func respond(ctx context.Context, s *store.Store, req request) answer {
 		return answer{Text: trace(life)}
 	}
 	return answer{Error: fmt.Sprintf("unknown request %q: the running appliance may be of another release", req.Do)}
+}
+
+// newest is how many messages of a thread trace lists.
+const newest = 30
+
+// respondThread lists a thread's newest messages, whose ids trace takes.
+func respondThread(ctx context.Context, s *store.Store, id core.ID) answer {
+	msgs, more, err := s.Before(ctx, id, "", newest)
+	if err != nil {
+		return answer{Error: err.Error()}
+	}
+	if len(msgs) == 0 {
+		return answer{Error: fmt.Sprintf("no thread %s has messages here", id)}
+	}
+	return answer{Text: listMessages(id, msgs, more)}
 }
 
 // dial connects to a running appliance and says what is wanted. errNobody when

@@ -175,7 +175,11 @@ func TestTraceAndThreads(t *testing.T) {
 	if _, again, errs := h.invoke("", "threads"); again != threads {
 		t.Errorf("threads prints %q and %q, and %q before", again, errs, threads)
 	}
-	for id, want := range map[string]string{"mzz": "nothing here has the id mzz", "!": "!"} {
+	thread, _, _ := strings.Cut(threads[strings.Index(threads, "\n")+1:], " ")
+	if _, list, errs := h.invoke("", "trace", thread); !strings.Contains(list, id) || !strings.Contains(list, "Tell me q1") {
+		t.Errorf("trace of thread %s prints %q and %q, which leads nobody to %s", thread, list, errs, id)
+	}
+	for id, want := range map[string]string{"mzz": "nothing here has the id mzz", "tzz": "no thread tzz has messages here", "!": "!"} {
 		if code, _, errs := h.invoke("", "trace", id); code != exitFailed || !strings.Contains(errs, want) {
 			t.Errorf("trace %s ends with %d and %q", id, code, errs)
 		}

@@ -90,7 +90,7 @@ the first of ./config.toml, $XDG_CONFIG_HOME/bellhop/config.toml (normally
 			RunE: func(cmd *cobra.Command, args []string) error { return chat(cmd, path, args) }},
 		&cobra.Command{Use: "check", Short: "Read the configuration and say what is in force", Args: noArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error { return check(cmd, path) }},
-		&cobra.Command{Use: "trace ID", Short: "Print the life of a message, item, run or post", Args: exactArgs(1),
+		&cobra.Command{Use: "trace ID", Short: "Print the life of a message, item, run or post; of a thread, its newest messages", Args: exactArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return ask(cmd, path, request{Do: "trace", Arg: args[0]})
 			}},

@@ -29,6 +29,21 @@ func listThreads(threads []core.Thread) string {
 	return b.String()
 }
 
+// listMessages is what trace shows of a thread.
+func listMessages(thread core.ID, msgs []core.Message, more bool) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "thread %s; `bellhop trace ID` shows a message's life\n", thread)
+	if more {
+		fmt.Fprintln(&b, "(older messages are left out)")
+	}
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, m := range msgs {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", m.ID, clock(m.Time), visible(oneLine(m.Name, 20)), visible(oneLine(m.Text(), 60)))
+	}
+	_ = w.Flush() // into a builder, which takes everything
+	return b.String()
+}
+
 // trace is a message's life, in the order in which it happened.
 func trace(l store.Life) string {
 	var b strings.Builder
