@@ -35,7 +35,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -135,18 +134,8 @@ func (a *Adapter) Features() core.Features {
 	}
 }
 
-// split cuts Markdown into messages. A text that is nothing but marks ("```")
-// shows nothing as Markdown and goes as the characters that it is made of.
-func split(markdown string) []string {
-	pieces := markup.Split(markdown, markup.Discord())
-	if len(pieces) == 0 && strings.TrimSpace(markdown) != "" {
-		pieces = markup.Split(marks().ReplaceAllString(markdown, `\$0`), markup.Discord())
-	}
-	return pieces
-}
-
-// marks is ASCII punctuation, which a backslash makes literal in Markdown.
-var marks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[[:punct:]]`) })
+// split cuts Markdown into messages.
+func split(markdown string) []string { return markup.Pieces(markdown, markup.Discord()) }
 
 // typing shows "typing" for about ten seconds.
 func (a *Adapter) typing(ctx context.Context, p core.Place) error {

@@ -19,7 +19,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -134,18 +133,8 @@ func (a *Adapter) Features() core.Features {
 	}
 }
 
-// split cuts Markdown into messages. A text that is nothing but marks ("```")
-// shows nothing as Markdown and goes as the characters that it is made of.
-func split(markdown string) []string {
-	pieces := markup.Split(markdown, markup.Slack())
-	if len(pieces) == 0 && strings.TrimSpace(markdown) != "" {
-		pieces = markup.Split(punctuation().ReplaceAllString(markdown, `\$0`), markup.Slack())
-	}
-	return pieces
-}
-
-// punctuation is what a backslash makes literal in Markdown.
-var punctuation = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[[:punct:]]`) })
+// split cuts Markdown into messages.
+func split(markdown string) []string { return markup.Pieces(markdown, markup.Slack()) }
 
 // identity is who we are, and where.
 type identity struct {

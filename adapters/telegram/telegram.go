@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -104,18 +103,8 @@ func (a *Adapter) Features() core.Features {
 	}
 }
 
-// split cuts Markdown into messages. A text that is nothing but marks ("```")
-// shows nothing as Markdown and goes as the characters that it is made of.
-func split(markdown string) []string {
-	pieces := markup.Split(markdown, markup.Telegram())
-	if len(pieces) == 0 && strings.TrimSpace(markdown) != "" {
-		pieces = markup.Split(marks().ReplaceAllString(markdown, `\$0`), markup.Telegram())
-	}
-	return pieces
-}
-
-// marks is ASCII punctuation, which a backslash makes literal in Markdown.
-var marks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[[:punct:]]`) })
+// split cuts Markdown into messages.
+func split(markdown string) []string { return markup.Pieces(markdown, markup.Telegram()) }
 
 // preview is the pause between previews. The ids of groups are negative.
 func preview(p core.Place, _ bool) time.Duration {
