@@ -112,9 +112,11 @@ type Outbound struct {
 	Buttons []Button // below the text, where the platform has buttons
 	File    *Attachment
 
-	// For Resolve: a lost send lies after the message After; Known tells the
-	// platform ids that are other messages of the place.
+	// For Resolve: a lost send lies after the message After, most likely soon
+	// after it or after one of Near; Known tells the platform ids that are other
+	// messages of the place.
 	After string
+	Near  []string
 	Known func(id string) bool
 }
 

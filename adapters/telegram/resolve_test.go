@@ -72,6 +72,30 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+// TestResolveNear: of several triggers the lost message may follow any.
+func TestResolveNear(t *testing.T) {
+	w := &wire{answer: func(_ context.Context, c call) reply {
+		if c.number("message_id") == 103 {
+			return ok(`{"message_id":103}`)
+		}
+		return no(400, "Bad Request: message to edit not found")
+	}}
+	got, err := adapter(w, io.Discard).Features().Resolve(t.Context(), core.Outbound{Place: group, Text: "…", After: "31", Near: []string{"31", "101", "33", "x"}})
+	if err != nil || got.ID != "103" {
+		t.Errorf("Resolve = %v, %v", got, err)
+	}
+	var all []string
+	for range 100 {
+		all = append(all, strconv.Itoa(40+20*len(all)))
+	}
+	w = always(no(400, "Bad Request: message to edit not found"))
+	_, err = adapter(w, io.Discard).Features().Resolve(t.Context(), core.Outbound{Place: group, Text: "…", After: "31", Near: all})
+	only(t, err, core.ErrNotSent)
+	if n := len(w.seen); n != maxProbes {
+		t.Errorf("%d probes, want %d", n, maxProbes)
+	}
+}
+
 func TestResolveEnds(t *testing.T) {
 	w := always(ok(`{}`))
 	_, err := adapter(w, io.Discard).Features().Resolve(t.Context(), core.Outbound{Place: group, Text: "…", After: "31", Known: func(string) bool { return true }})

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,14 +24,17 @@ const (
 	// to be told: a message without a topic goes there.
 	generalTopic = 1
 
-	// probes is how many ids Resolve tries after the trigger. A lost status
-	// line was sent as soon as the trigger came, so only what others wrote in
-	// that moment lies between, and every probe is an edit that counts against
-	// the chat's 20 messages a minute. One that lies beyond stays as a status
-	// line that nothing follows.
-	probes = 12
+	// probes is how many ids Resolve tries after each message that the lost one
+	// may have followed, and maxProbes how many in all. A status line is sent as
+	// soon as its trigger came, so only what others wrote in that moment lies
+	// between, and every probe is an edit that counts against the chat's 20
+	// messages a minute. One that lies beyond stays as a status line that nothing
+	// follows.
+	probes    = 12
+	maxProbes = 36
 
-	// reach is how many ids Resolve looks at, those that are known included.
+	// reach is how many ids Resolve looks at after each of them, those that are
+	// known included.
 	reach = 1000
 )
 
@@ -170,11 +175,12 @@ func (a *Adapter) resolve(ctx context.Context, o core.Outbound) (core.Receipt, e
 	if !ok {
 		return core.Receipt{}, fmt.Errorf("%w: nothing tells where to look for it", core.ErrNotSent)
 	}
-	for id, left := after+1, probes; left > 0 && id <= after+reach && ctx.Err() == nil; id++ {
-		if o.Known != nil && o.Known(strconv.Itoa(id)) || a.recent.elsewhere(to, id) {
-			continue
+	for id := range candidates(after, o.Near, func(id int) bool {
+		return o.Known != nil && o.Known(strconv.Itoa(id)) || a.recent.elsewhere(to, id)
+	}) {
+		if ctx.Err() != nil {
+			break
 		}
-		left--
 		topic, err := a.probe(ctx, to, id)
 		err = a.outcome(o.Place, err)
 		switch {
@@ -193,7 +199,35 @@ func (a *Adapter) resolve(ctx context.Context, o core.Outbound) (core.Receipt, e
 	if err := ctx.Err(); err != nil {
 		return core.Receipt{}, fmt.Errorf("%w: %w", core.ErrUnknown, err)
 	}
-	return core.Receipt{}, fmt.Errorf("%w: none of the %d messages after %d is it", core.ErrNotSent, probes, after)
+	return core.Receipt{}, fmt.Errorf("%w: it is not among the messages after %d", core.ErrNotSent, after)
+}
+
+// candidates are the ids that a lost message may have, in rising order: some
+// after each message that it may have followed, without those that are others.
+func candidates(after int, near []string, other func(id int) bool) iter.Seq[int] {
+	starts := []int{after}
+	for _, s := range near {
+		if id, ok := parseID(s); ok && id > after {
+			starts = append(starts, id)
+		}
+	}
+	slices.Sort(starts)
+	return func(yield func(int) bool) {
+		id, all := after, 0
+		for _, start := range starts {
+			id = max(id, start)
+			for left := probes; left > 0 && all < maxProbes && id < start+reach; {
+				if id++; other(id) {
+					continue
+				}
+				if !yield(id) {
+					return
+				}
+				left--
+				all++
+			}
+		}
+	}
 }
 
 // probe finds out whether a message is ours, and its topic, which only an edit

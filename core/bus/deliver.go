@@ -136,7 +136,7 @@ func (w *worker) open(ctx context.Context, j *job) error {
 		return nil
 	}
 	o := core.Outbound{Key: string(p.run.Post) + "/0", Kind: core.OutOpen, Place: w.b.current(p.run.Reply.Place), ReplyTo: p.run.Reply.To,
-		Speaker: p.speaker, Text: j.open.status, After: p.run.Reply.After, Known: w.known(ctx)}
+		Speaker: p.speaker, Text: j.open.status, After: p.run.Reply.After, Near: p.run.Reply.Answers, Known: w.known(ctx)}
 	w.storeOpens(ctx)
 	r, err := w.send(ctx, o, &j.unsure)
 	if err != nil {
@@ -305,6 +305,9 @@ func (w *worker) final(ctx context.Context, j *job) (core.Receipt, error) {
 	o := core.Outbound{Key: fmt.Sprintf("%s/%d", row.Post, row.Chunk), Kind: core.OutFinal, Place: w.b.current(row.Place),
 		ReplyTo: row.ReplyTo, Speaker: row.Speaker, Text: row.Text, Answers: row.Answers, Last: row.Last,
 		After: row.After, Known: w.known(ctx)}
+	if row.Chunk == 0 {
+		o.Near = row.Answers
+	}
 	if f.Once == core.OnceNone && j.unsure {
 		o.Text = "_(This may have been shown before a restart.)_\n\n" + o.Text
 	}
