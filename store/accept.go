@@ -161,7 +161,7 @@ func (a *acceptance) post(th *core.Thread, msg core.Message, others bool) error 
 	a.out.Items = append(a.out.Items, items...)
 	a.row.Message = msg.ID
 	if msg.PlatformID != "" {
-		if err := a.put(platformKey(th.Place, msg.PlatformID), platformRow{Thread: th.ID, Message: msg.ID}); err != nil {
+		if err := a.put(a.platformKey(th.Place, msg.PlatformID), platformRow{Thread: th.ID, Message: msg.ID}); err != nil {
 			return err
 		}
 	}
@@ -242,7 +242,7 @@ func (a *acceptance) command(e *core.Entry, place core.Place) (core.Fate, error)
 // text, an unfurl say, changes nothing.
 func (a *acceptance) edit(e *core.Entry, place core.Place) (core.Fate, error) {
 	in := &e.In
-	ref, ok, err := get[platformRow](a.tx, platformKey(place, in.MessageID))
+	ref, ok, err := get[platformRow](a.tx, a.platformKey(place, in.MessageID))
 	if err != nil || !ok || ref.Message == "" || e.Role < core.Member {
 		return core.FateIgnored, err
 	}
@@ -280,7 +280,7 @@ func (a *acceptance) edit(e *core.Entry, place core.Place) (core.Fate, error) {
 
 // withdraw ends the waiting items of a message that its author deleted.
 func (a *acceptance) withdraw(e *core.Entry, place core.Place) (core.Fate, error) {
-	ref, ok, err := get[platformRow](a.tx, platformKey(place, e.In.MessageID))
+	ref, ok, err := get[platformRow](a.tx, a.platformKey(place, e.In.MessageID))
 	if err != nil || !ok || ref.Message == "" {
 		return core.FateIgnored, err
 	}

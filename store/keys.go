@@ -20,7 +20,7 @@ import (
 //	p/<place>                          current thread of the place
 //	t/<thread>                         threads
 //	m/<thread><message><version>       messages
-//	mp/<adapter>\0<channel>\0<id>      platform id → message; ids are unique in a channel, whatever the topic
+//	mp/<adapter>\0<series>\0<id>       platform id → message; a series is a channel, whatever the topic, or several that number together
 //	mi/<message><item>                 items of a message
 //	q/<bot>\0<item>                    queued items only
 //	i/<item>                           items
@@ -103,8 +103,13 @@ func currentKey(adapter, channel string) []byte {
 
 func placeKey(p core.Place) []byte { return []byte(famPlace + placeText(p)) }
 
-func platformKey(p core.Place, id string) []byte {
+// platformKey is where a platform id is known: in the series that numbers the
+// messages of the place.
+func (t *tx) platformKey(p core.Place, id string) []byte {
 	p.Topic = ""
+	if t.series != nil {
+		p.Channel = t.series(p)
+	}
 	return []byte(famPlatform + placeText(p) + text(id))
 }
 

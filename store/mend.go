@@ -16,7 +16,7 @@ import (
 func (s *Store) mend(ctx context.Context, bad []damage) error {
 	var moved []damage
 	err := s.engine.Update(context.WithoutCancel(ctx), func(e Tx) error {
-		t := &tx{Tx: e} // more damage that it meets counts as missing, and is mended when it is next met
+		t := &tx{Tx: e, series: s.o.Series} // more damage that it meets counts as missing, and is mended when it is next met
 		moved = nil
 		for _, d := range bad {
 			got, err := t.Get(d.key)

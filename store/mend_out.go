@@ -71,7 +71,7 @@ func (t *tx) rebuildPost(id core.ID) error {
 // shown are the platform ids known as the post's, in no order that means
 // anything.
 func (t *tx) shown(p core.Post) ([]core.Receipt, error) {
-	prefix := platformKey(p.Place, "")
+	prefix := t.platformKey(p.Place, "")
 	var out []core.Receipt
 	err := each(t, prefix, 0, func(key []byte, row platformRow) error {
 		if row.Post == p.ID {

@@ -27,7 +27,7 @@ func (s *Store) Delivered(ctx context.Context, row core.Row, r core.Receipt) err
 				return err
 			}
 		}
-		if err := t.put(platformKey(row.Place, r.ID), platformRow{Thread: post.Thread, Message: post.Message, Post: row.Post}); err != nil {
+		if err := t.put(t.platformKey(row.Place, r.ID), platformRow{Thread: post.Thread, Message: post.Message, Post: row.Post}); err != nil {
 			return err
 		}
 		return t.Delete(rowKey(row.Place, row.Seq, row.Chunk))
@@ -47,7 +47,7 @@ func (s *Store) RowOpened(ctx context.Context, row core.Row, r core.Receipt) err
 		if err := t.put(key, have); err != nil {
 			return err
 		}
-		return t.put(platformKey(row.Place, r.ID), platformRow{Post: row.Post})
+		return t.put(t.platformKey(row.Place, r.ID), platformRow{Post: row.Post})
 	})
 }
 
@@ -120,7 +120,7 @@ func (s *Store) Moved(ctx context.Context, m core.Moving) error {
 func (s *Store) Known(ctx context.Context, p core.Place, id string) bool {
 	known := true
 	err := s.view(ctx, func(t *tx) error {
-		v, err := t.Get(platformKey(p, id))
+		v, err := t.Get(t.platformKey(p, id))
 		known = err != nil || v[0] != nil
 		return err
 	})

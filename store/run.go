@@ -277,7 +277,7 @@ func (t *tx) opened(run core.Run, r core.Receipt) error {
 		post = core.Post{ID: run.Post, Kind: core.AnswerPost, Thread: run.Thread, Place: run.Reply.Place, Run: run.ID, Created: t.Now()}
 	}
 	post.Open = &r
-	if err := t.put(platformKey(post.Place, r.ID), platformRow{Thread: run.Thread, Post: post.ID}); err != nil {
+	if err := t.put(t.platformKey(post.Place, r.ID), platformRow{Thread: run.Thread, Post: post.ID}); err != nil {
 		return err
 	}
 	return t.put(idKey(famPost, post.ID), post)

@@ -24,6 +24,10 @@ type Options struct {
 	// Damaged is told of every row that was quarantined: its key, readable, and
 	// what was wrong. Called without locks, by the goroutine that found it.
 	Damaged func(key string, err error)
+	// Series names what numbers a place's messages: places with the same one have
+	// no platform id in common. Nil: every channel is a series of its own. It must
+	// never change for a place.
+	Series func(core.Place) string
 	// Broken is told, once, that the engine takes no more writes before the
 	// store is opened again: the process should end and be started anew.
 	Broken func(err error)
@@ -65,7 +69,8 @@ func (s *Store) Close() error { return s.engine.Close() }
 // rows as it meets them.
 type tx struct {
 	Tx
-	bad []damage
+	series func(core.Place) string // of Options
+	bad    []damage
 }
 
 type damage struct {
@@ -79,7 +84,7 @@ func (s *Store) view(ctx context.Context, f func(*tx) error) error {
 	for {
 		var t tx
 		err := s.engine.View(func(e Tx) error {
-			t = tx{Tx: e}
+			t = tx{Tx: e, series: s.o.Series}
 			return f(&t)
 		})
 		if len(t.bad) == 0 || s.mend(ctx, t.bad) != nil {
@@ -97,7 +102,7 @@ func (s *Store) update(ctx context.Context, f func(*tx) error) error {
 	for {
 		var t tx
 		err := s.engine.Update(ctx, func(e Tx) error {
-			t = tx{Tx: e}
+			t = tx{Tx: e, series: s.o.Series}
 			if err := f(&t); err != nil || len(t.bad) == 0 {
 				return err
 			}

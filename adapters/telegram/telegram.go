@@ -81,6 +81,15 @@ func New(o Options) *Adapter {
 	}
 }
 
+// Series names what numbers the messages of a place: all private chats of an
+// account share one counter, and groups are taken for series of their own.
+func Series(p core.Place) string {
+	if strings.HasPrefix(p.Channel, "-") {
+		return p.Channel
+	}
+	return "private"
+}
+
 // Name is the configured name.
 func (a *Adapter) Name() string { return a.name }
 

@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"bellhop/adapters/console"
+	"bellhop/adapters/telegram"
+	"bellhop/core"
 	"bellhop/core/config"
 	"bellhop/media"
 	"bellhop/store"
@@ -75,6 +77,12 @@ func openStore(ctx context.Context, cfg *config.Config, who string, o store.Opti
 	engine, err := boltkv.Open(cfg.Store.Path, boltkv.Options{Who: who})
 	if err != nil {
 		return nil, err
+	}
+	o.Series = func(p core.Place) string {
+		if cfg.Adapters[p.Adapter].Type == "telegram" {
+			return telegram.Series(p)
+		}
+		return p.Channel
 	}
 	s, err := store.Open(ctx, engine, o)
 	if err != nil {
