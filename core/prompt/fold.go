@@ -9,8 +9,9 @@ import (
 
 // Fold moves the window when it has outgrown the bot's history budget: the
 // older half goes, so that the window then stays where it is for many turns.
-// What is kept begins with a message that is not the bot's own. What came after
-// the bot's last reply, and is thus still to be answered, is kept whole, unless
+// What is kept begins with a message that is not the bot's own. What is
+// still to be answered (the triggers, and what came after the bot's last reply)
+// is kept whole, unless
 // it passes the budget by itself: then its older half goes as well, since a
 // request that no model takes would never be answered at all.
 //
@@ -82,8 +83,9 @@ func (s suffix) from(b core.Budget) int {
 	return 0
 }
 
-// unanswered is the index of the first message that the bot's last reply did
-// not know.
+// unanswered is the index of the first message that is still to be answered:
+// the run's oldest trigger, which a retry may take from before the bot's last
+// reply, or the first that the reply did not know.
 func (v *View) unanswered() int {
 	var last uint64
 	for i := range v.Messages {
@@ -92,7 +94,7 @@ func (v *View) unanswered() int {
 		}
 	}
 	for i := range v.Messages {
-		if m := &v.Messages[i]; !v.own(m) && m.ID.Seq() > last {
+		if m := &v.Messages[i]; !v.own(m) && (m.ID.Seq() > last || slices.Contains(v.Triggers, m.ID)) {
 			return i
 		}
 	}

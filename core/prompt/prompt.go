@@ -27,6 +27,7 @@ type View struct {
 	Thread   core.Thread
 	Messages []core.Message        // id order, latest version of each, from the window's first to the newest the run reads
 	Older    int                   // messages of the thread before the window
+	Triggers []core.ID             // the messages that the run answers; Fold keeps them as long as they fit
 	Pictures map[string]core.Image // by hash, those that Pictures lists and that there are
 }
 

@@ -139,7 +139,7 @@ func (r *Runner) pick(ctx context.Context, bot core.Bot, items []core.Item) (*tu
 		}
 	}
 	t.retried = slices.ContainsFunc(items, func(it core.Item) bool { return it.Parent != "" })
-	t.view = prompt.View{Bot: bot, Team: team, Thread: scene.Thread, Messages: scene.Messages}
+	t.view = prompt.View{Bot: bot, Team: team, Thread: scene.Thread, Messages: scene.Messages, Triggers: run.Triggers}
 	if n := len(scene.Messages); n > 0 {
 		t.view.Older = scene.Messages[0].N - 1
 		t.run.Upto = scene.Messages[n-1].ID
