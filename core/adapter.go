@@ -158,7 +158,7 @@ const (
 	InDelete     InboundKind = "delete"     // MessageID is gone
 	InMoved      InboundKind = "moved"      // channel Place.Channel is called To now
 	InButton     InboundKind = "button"     // From pressed the button Button of the message MessageID
-	InReaction   InboundKind = "reaction"   // From marked the message MessageID with Emoji, or took it away
+	InReaction   InboundKind = "reaction"   // From marked the message MessageID with Emoji, or took it away; Place.Topic may be unknown
 	InUnreadable InboundKind = "unreadable" // Raw could not be decoded; journaled as it is
 	InIgnored    InboundKind = "ignored"    // of no interest; only its key is kept
 )

@@ -25,25 +25,35 @@ type Invocation struct {
 	Opens    bool   // at the top level of a channel where a mention opens a thread
 	Thread   Thread // the place's current thread; zero: none yet
 	Commands []Command
+	Of       Subject
 	Desk     Desk
+}
+
+// Subject is the part of a thread's work that a person points at; zero: all of
+// it.
+type Subject struct {
+	Run     ID // the run whose post they point at; to stop it is to stop its bot in the thread
+	Message ID // what is done for this message
 }
 
 // CommandReply is what a command says.
 type CommandReply struct {
 	Text string // Markdown; never blank
+	Idle bool   // there was nothing to do
 }
 
 // Desk is the ledger as a command sees it, within the accepting transaction.
 type Desk interface {
-	// Cancel stops what the bot (empty: every bot) runs, has joined and has
-	// queued in the thread, and says how many runs and waiting messages that
-	// were. by is the name to show.
-	Cancel(thread ID, bot, by string) (runs, items int, err error)
+	// Cancel stops what the bots that are meant run, have joined and have queued
+	// in the thread, and says how many runs and waiting messages that were. by is
+	// the name to show.
+	Cancel(thread ID, of Subject, by string) (runs, items int, err error)
 	// Archive ends the thread and gives its place a fresh one.
 	Archive(thread ID) error
-	// Retry queues the thread's most recent failed or stopped message again
-	// and returns it; ok is false when there is none.
-	Retry(thread ID) (msg Message, ok bool, err error)
+	// Retry queues what failed or was stopped again, unless that has been done,
+	// and returns its message; ok is false when there is none. Of all the
+	// thread's work it takes the most recent.
+	Retry(thread ID, of Subject) (msg Message, ok bool, err error)
 	// Load counts the thread's and everybody's open work.
 	Load(thread ID) (Load, error)
 }

@@ -12,7 +12,7 @@ type Entry struct {
 	Role    Role
 	Agent   string    // default bot of a thread that begins here
 	Mode    ReplyMode // when a message in this shared place is for us
-	Command *Command  // the command that the text is; nil: none
+	Command *Command  // the command that the text, or the reaction, is; nil: none
 	Args    string
 	Threads bool   // a mention at the top level opens a thread there
 	Refusal string // what to say to a person who may not; empty: silence
@@ -49,6 +49,7 @@ const (
 	FateWithdrawn  Fate = "withdrawn"
 	FateUnreadable Fate = "unreadable"
 	FateMoved      Fate = "moved"
+	FateFeedback   Fate = "feedback" // a reaction, noted or taken back
 )
 
 // Accepted is what an Accept did, in the order of its entries.

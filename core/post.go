@@ -32,6 +32,15 @@ type Post struct {
 	Dead    string    `json:"dead,omitempty"`    // why its delivery was given up
 	Created time.Time `json:"created"`
 	Ended   time.Time `json:"ended,omitzero"` // last receipt, or given up
+
+	Feedback []Feedback `json:"feedback,omitempty"` // oldest first
+}
+
+// Feedback is what a person thinks of a post, as the mark that they put on it.
+type Feedback struct {
+	From  PersonID  `json:"from"`
+	Emoji string    `json:"emoji"`
+	Time  time.Time `json:"time"`
 }
 
 // Receipt is the platform's word that a piece is shown.

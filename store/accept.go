@@ -96,6 +96,8 @@ func (a *acceptance) decide(e *core.Entry, place core.Place) (core.Fate, error) 
 		return a.edit(e, place)
 	case core.InDelete:
 		return a.withdraw(e, place)
+	case core.InReaction:
+		return a.reaction(e, place)
 	case core.InMoved:
 		m := core.Moving{Adapter: place.Adapter, Old: place.Channel, New: in.To}
 		a.out.Moved = append(a.out.Moved, m)
@@ -219,22 +221,26 @@ func (a *acceptance) command(e *core.Entry, place core.Place) (core.Fate, error)
 	if err != nil {
 		return "", err
 	}
-	var text string
-	if e.Role < e.Command.Role {
-		text = "Only an " + e.Command.Role.String() + " may use /" + e.Command.Name + "."
-	} else {
-		reply, err := e.Command.Run(a.ctx, core.Invocation{Args: e.Args, From: in.From, Role: e.Role, Place: place,
-			Direct: in.Direct, Opens: e.Threads && !in.Direct && (place.Topic == "" || place.Topic == in.MessageID), Thread: th, Commands: a.batch.Commands, Desk: &desk{a, place}})
-		user, told := errors.AsType[*core.UserError](err)
-		switch {
-		case told:
-			reply.Text = user.Text
-		case err != nil:
-			return "", err
-		}
-		text = reply.Text
+	reply, err := a.invoke(e, core.Invocation{Place: place, Thread: th,
+		Opens: e.Threads && !in.Direct && (place.Topic == "" || place.Topic == in.MessageID)})
+	if err != nil {
+		return "", err
 	}
-	return core.FateCommand, a.say(core.CommandPost, th.ID, in, place, text)
+	return core.FateCommand, a.say(core.CommandPost, th.ID, in, place, reply.Text)
+}
+
+// invoke runs the entry's command, if the person may use it; inv says where.
+func (a *acceptance) invoke(e *core.Entry, inv core.Invocation) (core.CommandReply, error) {
+	if e.Role < e.Command.Role {
+		return core.CommandReply{Text: "Only an " + e.Command.Role.String() + " may use /" + e.Command.Name + ".", Idle: true}, nil
+	}
+	inv.Args, inv.From, inv.Role, inv.Direct = e.Args, e.In.From, e.Role, e.In.Direct
+	inv.Commands, inv.Desk = a.batch.Commands, &desk{a}
+	reply, err := e.Command.Run(a.ctx, inv)
+	if user, told := errors.AsType[*core.UserError](err); told {
+		return core.CommandReply{Text: user.Text, Idle: true}, nil
+	}
+	return reply, err
 }
 
 // edit takes a person's change of a message. Before a run has joined it, the

@@ -37,6 +37,12 @@ func (c *checker) checkPosts() {
 		case !over && len(rows)+len(p.Shown) != p.Chunks:
 			c.say("post %s has %d chunks, %d are shown and %d wait", id, p.Chunks, len(p.Shown), len(rows))
 		}
+		for i, f := range p.Feedback {
+			twice := slices.ContainsFunc(p.Feedback[:i], func(have core.Feedback) bool { return have.From == f.From && have.Emoji == f.Emoji })
+			if twice || f.From == "" || f.Emoji == "" {
+				c.say("post %s has the mark %q of %q twice, or it is none", id, f.Emoji, f.From)
+			}
+		}
 		for i, r := range rows {
 			if r.Chunk != len(p.Shown)+i || r.Last != (r.Chunk == p.Chunks-1) || r.Kind != p.Kind || r.Place != p.Place || r.Seq != rows[0].Seq {
 				c.say("post %s (%s, %d chunks, %d shown) has chunk %d (%s, last: %v) at %d in %q", id, p.Kind, p.Chunks, len(p.Shown), r.Chunk, r.Kind, r.Last, r.Seq, r.Place)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/binary"
 	"slices"
 	"strings"
 
@@ -11,7 +12,27 @@ import (
 // Accept.
 type desk struct {
 	*acceptance
-	place core.Place
+}
+
+// meant are the bots whose work in the thread the subject is; all: everybody's.
+func (d *desk) meant(of core.Subject) (bots []string, all bool, err error) {
+	switch {
+	case of.Run != "":
+		run, ok, err := get[core.Run](d.tx, idKey(famRun, of.Run))
+		if ok {
+			bots = append(bots, run.Bot)
+		}
+		return bots, false, err
+	case of.Message != "":
+		items, err := d.itemsOf(of.Message)
+		for _, it := range items {
+			if !it.State.Terminal() {
+				bots = append(bots, it.Bot)
+			}
+		}
+		return bots, false, err
+	}
+	return nil, true, nil
 }
 
 // Cancel ends, in this transaction, what the bots do and have waiting in the
@@ -19,16 +40,22 @@ type desk struct {
 // has shown; messages that waited behind a run share its outcome, and those
 // that no run had joined get the outcome of the run that they would have
 // begun, so that whatever a picked but unstored run has opened is finished too.
-func (d *desk) Cancel(thread core.ID, bot, by string) (runs, items int, err error) {
+func (d *desk) Cancel(thread core.ID, of core.Subject, by string) (runs, items int, err error) {
 	th, ok, err := get[core.Thread](d.tx, idKey(famThread, thread))
 	if err != nil || !ok {
 		return 0, 0, err
 	}
-	open, err := d.openRuns(thread, bot)
+	whose, all, err := d.meant(of)
 	if err != nil {
 		return 0, 0, err
 	}
-	waiting, err := d.queued(bot, func(it core.Item) bool { return it.Thread == thread })
+	meant := func(bot string) bool { return all || slices.Contains(whose, bot) }
+	open, err := d.openRuns(thread)
+	if err != nil {
+		return 0, 0, err
+	}
+	open = slices.DeleteFunc(open, func(r core.Run) bool { return !meant(r.Bot) })
+	waiting, err := d.queued("", func(it core.Item) bool { return it.Thread == thread && meant(it.Bot) })
 	if err != nil {
 		return 0, 0, err
 	}
@@ -146,41 +173,55 @@ func (d *desk) Archive(thread core.ID) error {
 // retryReach is how many of a thread's newest messages /retry looks at.
 const retryReach = 50
 
-// Retry queues again what failed or was stopped last: new items for the same
+// Retry queues again what failed or was stopped: new items for the same
 // messages, with the ended ones as parents.
-func (d *desk) Retry(thread core.ID) (core.Message, bool, error) {
+func (d *desk) Retry(thread core.ID, of core.Subject) (core.Message, bool, error) {
 	th, ok, err := get[core.Thread](d.tx, idKey(famThread, thread))
 	if err != nil || !ok {
 		return core.Message{}, false, err
 	}
-	prefix := idKey(famMessage, thread)
-	kvs, err := d.ScanBack(prefix, after(prefix), retryReach)
+	msgs, err := d.candidates(thread, of)
 	if err != nil {
 		return core.Message{}, false, err
 	}
-	for _, kv := range kvs {
-		msg, ok, err := get[core.Message](d.tx, kv.Key)
+	for _, id := range msgs {
+		items, err := d.itemsOf(id)
 		if err != nil {
 			return core.Message{}, false, err
 		}
-		if !ok {
-			continue
-		}
-		items, err := d.itemsOf(msg.ID)
-		if err != nil {
-			return core.Message{}, false, err
-		}
-		ended := unanswered(items)
+		ended := slices.DeleteFunc(unanswered(items), func(it core.Item) bool { return of.Run != "" && it.Run != of.Run })
 		for _, it := range ended {
 			if err := d.again(&th, it); err != nil {
 				return core.Message{}, false, err
 			}
 		}
 		if len(ended) > 0 {
-			return msg, true, nil
+			msg, _, err := d.tx.message(thread, id)
+			return msg, true, err
 		}
 	}
 	return core.Message{}, false, nil
+}
+
+// candidates are the messages among which to look for what can be retried.
+func (d *desk) candidates(thread core.ID, of core.Subject) ([]core.ID, error) {
+	switch {
+	case of.Message != "":
+		return []core.ID{of.Message}, nil
+	case of.Run != "":
+		run, _, err := get[core.Run](d.tx, idKey(famRun, of.Run))
+		return run.Triggers, err
+	}
+	prefix := idKey(famMessage, thread)
+	kvs, err := d.ScanBack(prefix, after(prefix), retryReach)
+	var out []core.ID
+	for _, kv := range kvs {
+		id := core.NewID(core.KindMessage, binary.BigEndian.Uint64(kv.Key[len(prefix):]))
+		if !slices.Contains(out, id) { // one with several versions
+			out = append(out, id)
+		}
+	}
+	return out, err
 }
 
 // unanswered are a message's items, oldest first, that failed or were stopped

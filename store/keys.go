@@ -29,7 +29,7 @@ import (
 //	s/<run><n>                         steps
 //	h/<thread><bot>                    held hand-offs only
 //	o/<place>\0<seq><chunk>            undelivered chunks only
-//	op/<post>                          posts and their receipts
+//	op/<post>                          posts, with their receipts and what people think of them
 //	x/<key>                            quarantined rows
 //	meta/…                             schema version
 //

@@ -189,7 +189,7 @@ func (t *tx) rebuildItem(id core.ID) error {
 	if len(queued) > 0 {
 		return t.insert(key, queued[0])
 	}
-	runs, err := t.openRuns("", "")
+	runs, err := t.openRuns("")
 	if err != nil {
 		return err
 	}

@@ -428,12 +428,11 @@ func (t *tx) finish(th *core.Thread, run core.Run, kind core.PostKind, text, ans
 	return rows, msg, err
 }
 
-// openRuns are the runs in progress in the thread, of one bot; empty: in all,
-// of all.
-func (t *tx) openRuns(thread core.ID, bot string) ([]core.Run, error) {
+// openRuns are the runs in progress in the thread; empty: in all.
+func (t *tx) openRuns(thread core.ID) ([]core.Run, error) {
 	var ids []core.ID
 	if err := each(t, []byte(famOpenRun), 0, func(key []byte, r openRow) error {
-		if (thread == "" || r.Thread == thread) && (bot == "" || r.Bot == bot) {
+		if thread == "" || r.Thread == thread {
 			ids = append(ids, core.NewID(core.KindRun, seqOf(key)))
 		}
 		return nil

@@ -105,6 +105,9 @@ func trace(l store.Life) string {
 		case !p.Ended.IsZero():
 			line(p.Ended, "delivered")
 		}
+		for _, f := range p.Feedback {
+			line(f.Time, "%s from %s", visible(f.Emoji), visible(string(f.From)))
+		}
 	}
 	return b.String()
 }

@@ -70,7 +70,15 @@ func (b *Bus) entry(acc *account, in core.Inbound) core.Entry {
 		}
 		break
 	}
-	if in.Kind != core.InMessage {
+	switch in.Kind {
+	case core.InMessage:
+	case core.InReaction:
+		if in.From.Bot {
+			e.Role = core.Stranger // nobody marks in another's name
+		}
+		e.Command = b.named(gesture(in.Emoji))
+		return e
+	default:
 		return e
 	}
 	if e.Role < core.Member {
@@ -95,12 +103,35 @@ func (b *Bus) command(in core.Inbound) (*core.Command, string) {
 	if i := strings.IndexAny(word, " \t\r\n"); i >= 0 {
 		word, args = word[:i], strings.TrimSpace(word[i:])
 	}
+	return b.named(word), args
+}
+
+// named is the command of the name, in any case; nil if there is none.
+func (b *Bus) named(name string) *core.Command {
 	for i := range b.o.Commands {
-		if strings.EqualFold(word, b.o.Commands[i].Name) {
-			return &b.o.Commands[i], args
+		if strings.EqualFold(name, b.o.Commands[i].Name) {
+			return &b.o.Commands[i]
 		}
 	}
-	return nil, ""
+	return nil
+}
+
+// gesture is the name of the command that an emoji stands for, whatever its
+// form and colour of skin; empty: it stands for none.
+func gesture(emoji string) string {
+	plain := strings.Map(func(r rune) rune {
+		if r == '\ufe0e' || r == '\ufe0f' || '\U0001f3fb' <= r && r <= '\U0001f3ff' {
+			return -1
+		}
+		return r
+	}, emoji)
+	switch plain {
+	case "🛑":
+		return "stop"
+	case "🔁":
+		return "retry"
+	}
+	return ""
 }
 
 // once reports whether the thing may be said now: not within the time before.

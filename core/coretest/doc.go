@@ -45,6 +45,8 @@
 //	say PLACE PERSON [re=ID] [quote=…] TEXT
 //	edit PLACE ID TEXT   a person changes a message
 //	delete PLACE ID      anybody's message goes; people's with an event
+//	react PLACE PERSON ID EMOJI    a person marks a message
+//	unreact PLACE PERSON ID EMOJI  … and takes the mark away
 //	garble PLACE JSON    an event comes that cannot be decoded
 //	again [ID]           the platform delivers its last event (a message) again
 //	llm BOT [always] REPLY    what the model says next; see script.Parse

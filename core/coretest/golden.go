@@ -139,6 +139,9 @@ func (p *platform) render(at core.Place) string {
 		for _, mark := range m.marks {
 			b.WriteString(" " + mark)
 		}
+		for _, tag := range m.tags {
+			fmt.Fprintf(&b, " {%s}", tag)
+		}
 		b.WriteByte('\n')
 	}
 	return b.String()
@@ -190,6 +193,9 @@ func renderBooks(books store.Books) string {
 		fmt.Fprintf(&b, "post %s: %s, shown %d of %d", p.ID, p.Kind, len(p.Shown), p.Chunks)
 		if p.Dead != "" {
 			fmt.Fprintf(&b, ", dead: %s", p.Dead)
+		}
+		for _, f := range p.Feedback {
+			fmt.Fprintf(&b, ", %s of %s", f.Emoji, f.From)
 		}
 		b.WriteByte('\n')
 	}

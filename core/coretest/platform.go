@@ -46,7 +46,8 @@ type message struct {
 	edited bool   // by a person
 	key    string // Outbound.Key of what sent it
 	kind   core.OutKind
-	marks  []string // reactions
+	marks  []string // our reactions
+	tags   []string // people's reactions: "Alice 👍"
 }
 
 // shown notes that a piece of an outcome became visible.
@@ -187,6 +188,28 @@ func (p *platform) delete(at core.Place, id string) error {
 		return nil
 	}
 	p.deliver(p.event(core.InDelete, at, m.person, id))
+	return nil
+}
+
+// react is a person's mark on a message, or its end.
+func (p *platform) react(at core.Place, who, id, emoji string, removed bool) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m := p.find(at, id)
+	if m == nil {
+		return fmt.Errorf("there is no message %s", id)
+	}
+	tag := title(who) + " " + emoji
+	m.tags = slices.DeleteFunc(m.tags, func(t string) bool { return t == tag })
+	if !removed {
+		m.tags = append(m.tags, tag)
+	}
+	in := p.event(core.InReaction, at, who, id)
+	in.Emoji, in.Removed = emoji, removed
+	if p.once == core.OnceEdit {
+		in.Place.Topic = "" // Telegram does not tell it
+	}
+	p.deliver(in)
 	return nil
 }
 

@@ -262,6 +262,10 @@ func (w *world) do(l line) error {
 			return err
 		}
 		return p.edit(at, id, text, people)
+	case "react", "unreact":
+		where, who := s.word(), s.word()
+		p, at := w.place(where, who)
+		return p.react(at, who, s.word(), s.word(), l.verb == "unreact")
 	case "garble":
 		p, at := w.place(s.word(), "")
 		p.garble(at, s.rest)

@@ -23,7 +23,7 @@ func fresh(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
 		return core.CommandReply{Text: "Mention me with what you want, and I open a thread for it. Inside a thread, /new gives it a fresh start."}, nil
 	}
 	if inv.Thread.ID != "" {
-		if _, _, err := inv.Desk.Cancel(inv.Thread.ID, "", name(inv.From)); err != nil {
+		if _, _, err := inv.Desk.Cancel(inv.Thread.ID, core.Subject{}, name(inv.From)); err != nil {
 			return core.CommandReply{}, err
 		}
 		if err := inv.Desk.Archive(inv.Thread.ID); err != nil {
@@ -35,14 +35,14 @@ func fresh(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
 
 func stop(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
 	if inv.Thread.ID == "" {
-		return core.CommandReply{Text: "There is nothing to stop here."}, nil
+		return nothing("There is nothing to stop here.")
 	}
-	runs, items, err := inv.Desk.Cancel(inv.Thread.ID, "", name(inv.From))
+	runs, items, err := inv.Desk.Cancel(inv.Thread.ID, inv.Of, name(inv.From))
 	switch {
 	case err != nil:
 		return core.CommandReply{}, err
 	case runs+items == 0:
-		return core.CommandReply{Text: "There is nothing to stop here."}, nil
+		return nothing("There is nothing to stop here.")
 	case items > 0:
 		return core.CommandReply{Text: fmt.Sprintf("Stopped, and dropped %s that waited. /retry takes it up again.", plural(items, "message"))}, nil
 	}
@@ -51,16 +51,20 @@ func stop(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
 
 func retry(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
 	if inv.Thread.ID == "" {
-		return core.CommandReply{Text: "There is nothing to retry here."}, nil
+		return nothing("There is nothing to retry here.")
 	}
-	msg, ok, err := inv.Desk.Retry(inv.Thread.ID)
+	msg, ok, err := inv.Desk.Retry(inv.Thread.ID, inv.Of)
 	switch {
 	case err != nil:
 		return core.CommandReply{}, err
 	case !ok:
-		return core.CommandReply{Text: "There is nothing to retry here: nothing has failed or was stopped lately."}, nil
+		return nothing("There is nothing to retry here: nothing has failed or was stopped lately.")
 	}
 	return core.CommandReply{Text: "Trying again: " + excerpt(msg.Text())}, nil
+}
+
+func nothing(text string) (core.CommandReply, error) {
+	return core.CommandReply{Text: text, Idle: true}, nil
 }
 
 // name is who stopped it, as shown to others.

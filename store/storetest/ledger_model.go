@@ -13,7 +13,14 @@ type ledger struct {
 	current map[string]*thread // by the channel's first name
 	first   map[string]string  // a channel's first name by each of its names
 	lines   map[string]*line   // what people wrote, by platform id: the newest correction
+	opens   map[string]begun   // status lines, by platform id
 	outbox  map[string][]string
+}
+
+// begun is a run that people can see.
+type begun struct {
+	th  *thread
+	run *run
 }
 
 type thread struct {
@@ -89,7 +96,7 @@ func addressed(text string) []string {
 }
 
 func newLedger() *ledger {
-	return &ledger{current: map[string]*thread{}, first: map[string]string{}, lines: map[string]*line{}, outbox: map[string][]string{}}
+	return &ledger{current: map[string]*thread{}, first: map[string]string{}, lines: map[string]*line{}, opens: map[string]begun{}, outbox: map[string][]string{}}
 }
 
 // canonical is a channel's first name.
@@ -291,18 +298,19 @@ func (th *thread) release(bot string) []*item {
 	return out
 }
 
-// stop ends the thread's work, with one outcome for each bot that had some:
-// first those that are at it, in the order in which they began.
-func (l *ledger) stop(th *thread) {
+// stop ends the bots' work in the thread, with one outcome for each that had
+// some: first those that are at it, in the order in which they began. It reports
+// whether there was any.
+func (l *ledger) stop(th *thread, bots []string) bool {
 	var runs []*run
 	for _, r := range th.runs {
-		if r.state == core.Doing {
+		if r.state == core.Doing && slices.Contains(bots, r.bot) {
 			runs = append(runs, r)
 		}
 	}
 	slices.SortFunc(runs, func(a, b *run) int { return a.n - b.n })
 	for _, bot := range team {
-		if mail := th.queued(bot); len(mail) > 0 && th.open(bot) == nil {
+		if mail := th.queued(bot); len(mail) > 0 && th.open(bot) == nil && slices.Contains(bots, bot) {
 			r := &run{n: mail[0].n, bot: bot}
 			th.runs, runs = append(th.runs, r), append(runs, r)
 		}
@@ -319,15 +327,17 @@ func (l *ledger) stop(th *thread) {
 		th.held[r.bot] = nil
 		l.say(th.channel, stopped)
 	}
+	return len(runs) > 0
 }
 
-// retry queues again what failed or was stopped last.
-func (th *thread) retry() []*item {
-	for _, ln := range slices.Backward(th.lines) {
+// retry queues again what failed or was stopped last of what was done for the
+// messages, in the run if one is given.
+func (th *thread) retry(lines []*line, of *run) []*item {
+	for _, ln := range slices.Backward(lines) {
 		var out []*item
 		for i, it := range slices.Clone(ln.items) {
 			newer := slices.ContainsFunc(ln.items[i+1:], func(x *item) bool { return x.bot == it.bot })
-			if newer || it.state != core.Failed && it.state != core.Cancelled {
+			if newer || of != nil && it.run != of || it.state != core.Failed && it.state != core.Cancelled {
 				continue
 			}
 			for _, with := range it.run.items {

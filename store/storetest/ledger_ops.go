@@ -22,7 +22,7 @@ func (h *house) accept(t *rapid.T) {
 	var entries []core.Entry
 	var kinds []string
 	for range rapid.IntRange(1, 3).Draw(t, "events") {
-		kind := rapid.SampledFrom([]string{"message", "message", "message", "edit", "edit", "delete", "stop", "new", "retry", "stranger", "again", "moved", "unreadable"}).Draw(t, "event")
+		kind := rapid.SampledFrom([]string{"message", "message", "message", "edit", "edit", "delete", "stop", "new", "retry", "halt", "resume", "stranger", "again", "moved", "unreadable"}).Draw(t, "event")
 		e, ok := h.event(t, kind, entries)
 		if !ok {
 			continue
@@ -107,6 +107,13 @@ func (h *house) event(t *rapid.T, kind string, before []core.Entry) (core.Entry,
 		}
 	case "stop", "new", "retry":
 		e.Command = command(kind)
+	case "halt", "resume":
+		ids := h.marked(channel)
+		if len(ids) == 0 {
+			return e, false
+		}
+		e.In.Kind, e.In.MessageID, e.In.Emoji = core.InReaction, rapid.SampledFrom(ids).Draw(t, "message"), e.In.Key
+		e.Command = command(map[string]string{"halt": "stop", "resume": "retry"}[kind])
 	case "moved":
 		e.In.Kind, e.In.To = core.InMoved, fmt.Sprint(channel, h.events)
 	case "unreadable":
@@ -129,15 +136,18 @@ func someText(t *rapid.T) string { return rapid.SampledFrom(speech).Draw(t, "tex
 func command(name string) *core.Command {
 	return &core.Command{Name: name, Run: func(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
 		var err error
+		did := true
 		switch name {
 		case "retry":
-			_, _, err = inv.Desk.Retry(inv.Thread.ID)
+			_, did, err = inv.Desk.Retry(inv.Thread.ID, inv.Of)
 		case "stop", "new":
-			if _, _, err = inv.Desk.Cancel(inv.Thread.ID, "", "Ann"); err == nil && name == "new" {
+			var runs, items int
+			runs, items, err = inv.Desk.Cancel(inv.Thread.ID, inv.Of, "Ann")
+			if did = runs+items > 0; err == nil && name == "new" {
 				err = inv.Desk.Archive(inv.Thread.ID)
 			}
 		}
-		return core.CommandReply{Text: replied}, err
+		return core.CommandReply{Text: replied, Idle: !did}, err
 	}}
 }
 
@@ -163,14 +173,16 @@ func (h *house) happen(kind string, in core.Inbound) (core.Fate, []*item) {
 	case "stranger":
 		h.say(channel, replied)
 		return core.FateRefused, nil
+	case "halt", "resume":
+		return h.mark(kind, in.MessageID)
 	}
 	var woken []*item
 	if th != nil {
 		switch kind {
 		case "retry":
-			woken = th.retry()
+			woken = th.retry(th.lines, nil)
 		case "stop", "new":
-			h.stop(th)
+			h.stop(th, team)
 			if kind == "new" {
 				th.archived = true
 				h.begin(channel)
@@ -179,6 +191,64 @@ func (h *house) happen(kind string, in core.Inbound) (core.Fate, []*item) {
 	}
 	h.say(channel, replied)
 	return core.FateCommand, woken
+}
+
+// marked are the messages at a channel that people may mark: theirs, and status
+// lines.
+func (h *house) marked(channel string) []string {
+	var ids []string
+	for id, ln := range h.lines {
+		if ln.th.channel == channel {
+			ids = append(ids, id)
+		}
+	}
+	for id, at := range h.opens {
+		if at.th.channel == channel {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// mark is what the mark of a command on a message does: to the work for it, or
+// to the run that it shows. Where there is nothing to do it is feedback.
+func (h *house) mark(kind, id string) (core.Fate, []*item) {
+	var th *thread
+	var bots []string
+	var lines []*line
+	at, ours := h.opens[id]
+	if ours {
+		th, bots = at.th, []string{at.run.bot}
+		for _, it := range at.run.items {
+			lines = append(lines, it.line)
+		}
+	} else {
+		ln := h.lines[id]
+		th, lines = ln.th, []*line{ln}
+		for _, it := range ln.items {
+			if it.state == core.Queued || it.state == core.Doing {
+				bots = append(bots, it.bot)
+			}
+		}
+	}
+	var woken []*item
+	did := false
+	switch {
+	case th.archived:
+	case kind == "halt":
+		did = h.stop(th, bots)
+	default:
+		woken = th.retry(lines, at.run)
+		did = len(woken) > 0
+	}
+	switch {
+	case did:
+		return core.FateCommand, woken
+	case ours:
+		return core.FateFeedback, nil
+	}
+	return core.FateIgnored, nil
 }
 
 // choose draws a desk for which ok holds.
@@ -266,7 +336,11 @@ func (h *house) work(t *rapid.T) {
 			return h.store.Step(h.ctx, f.run, core.Step{Run: f.run.ID, N: f.run.Steps + 1})
 		}
 		return h.store.Opened(h.ctx, f.run, core.Receipt{ID: "open " + string(f.run.ID)})
-	}, func() {}, func() {
+	}, func() {
+		if kind == "opened" || kind == "wait" {
+			h.opens["open "+string(f.run.ID)] = begun{at.th, f.model}
+		}
+	}, func() {
 		switch {
 		case kind == "step":
 			f.run.Steps++
