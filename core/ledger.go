@@ -102,6 +102,7 @@ type Backlog struct {
 // Scene is what a run reads when it starts.
 type Scene struct {
 	Thread   Thread
-	Messages []Message // from the bot's cut to the newest, latest versions
+	Messages []Message // from the bot's cut to Upto, latest versions; and later replies of the bot that stand before that
+	Upto     ID        // newest message that the bot may know
 	Steps    []Step    // of a resumed run
 }

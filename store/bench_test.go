@@ -55,7 +55,7 @@ func accept(b *testing.B, s *store.Store, entries ...core.Entry) []core.Item {
 }
 
 func pick(b *testing.B, s *store.Store, items ...core.Item) core.Run {
-	run, _, err := s.Pick(b.Context(), items, 80)
+	run, _, err := s.Pick(b.Context(), items, 80, 80)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -175,7 +175,7 @@ func TestDamageOfAll(t *testing.T) {
 			if len(w.damaged) == 0 {
 				t.Error("nobody was told")
 			}
-			_, _, err := w.store.Pick(t.Context(), items, 80)
+			_, _, err := w.store.Pick(t.Context(), items, 80, 80)
 			w.wantErr(err, core.ErrRunOver)
 			again := w.say("again")
 			w.deliver(w.settle(w.pick(again...), end("hi")).Rows...)

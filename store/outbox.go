@@ -115,14 +115,37 @@ func (s *Store) Moved(ctx context.Context, m core.Moving) error {
 }
 
 // Known reports whether the platform id at the place is a message that the
-// ledger knows. For probes, which must not touch another message. A failed
-// read counts as known.
+// ledger knows, if only by its dedupe key. For probes, which must not touch
+// another message. A failed read counts as known.
 func (s *Store) Known(ctx context.Context, p core.Place, id string) bool {
 	known := true
 	err := s.view(ctx, func(t *tx) error {
-		v, err := t.Get(t.platformKey(p, id))
-		known = err != nil || v[0] != nil
+		rows, err := t.Get(t.platformKey(p, id))
+		known = err != nil || rows[0] != nil
+		if known || s.o.MessageKeys == nil {
+			return err
+		}
+		known, err = t.journaled(p, id, s.o.MessageKeys)
 		return err
 	})
 	return err != nil || known
+}
+
+// journaled reports whether a message of the place came in that has one of the
+// keys.
+func (t *tx) journaled(p core.Place, id string, keys func(core.Place, string) string) (bool, error) {
+	move, moved, err := get[core.Moving](t, currentKey(p.Adapter, p.Channel))
+	if err != nil {
+		return false, err
+	}
+	if moved {
+		p.Channel = move.New
+	}
+	begin := keys(p, id)
+	if begin == "" {
+		return false, nil
+	}
+	from := journalKey(p.Adapter, begin)
+	rows, err := t.Scan(from, after(from), 1)
+	return len(rows) > 0, err
 }

@@ -19,7 +19,7 @@ func (w *world) sayFile(text string) core.Item {
 // read is the message as the run reads it.
 func (w *world) read(item core.Item) core.Message {
 	w.Helper()
-	_, scene, err := w.store.Pick(w.Context(), []core.Item{item}, 80)
+	_, scene, err := w.store.Pick(w.Context(), []core.Item{item}, 80, 80)
 	w.must(err)
 	for _, m := range scene.Messages {
 		if m.ID == item.Message {
@@ -61,7 +61,7 @@ func TestPrepared(t *testing.T) {
 	// The run goes on from what is stored, also after a crash.
 	w.must(w.store.Step(t.Context(), ready, core.Step{Run: ready.ID, N: 1}))
 	again := w.restart().Items[0]
-	resumed, scene, err := w.store.Pick(t.Context(), []core.Item{again}, 80)
+	resumed, scene, err := w.store.Pick(t.Context(), []core.Item{again}, 80, 80)
 	w.must(err)
 	if resumed.ID != run.ID || resumed.Versions[0] != 1 {
 		t.Errorf("resumed as %s with the versions %v", resumed.ID, resumed.Versions)

@@ -65,7 +65,7 @@ func TestWindow(t *testing.T) {
 		thread := w.chatter(12, edits)
 		items, err := w.store.Waiting(t.Context(), chief, thread)
 		w.must(err)
-		run, scene, err := w.store.Pick(t.Context(), items, 4)
+		run, scene, err := w.store.Pick(t.Context(), items, 4, 80)
 		w.must(err)
 		var got []int
 		for _, m := range scene.Messages {
@@ -80,7 +80,7 @@ func TestWindow(t *testing.T) {
 		// The bot's window stays where the run has put it.
 		run.Cut, run.Upto = scene.Messages[3].ID, scene.Messages[8].ID
 		w.settle(run, end("done"))
-		_, scene, err = w.store.Pick(t.Context(), w.say("next"), 4)
+		_, scene, err = w.store.Pick(t.Context(), w.say("next"), 4, 80)
 		w.must(err)
 		if scene.Messages[0].ID != run.Cut || len(scene.Messages) != 8 {
 			t.Errorf("the window begins with %s, want %s, and has %d", scene.Messages[0].ID, run.Cut, len(scene.Messages))
@@ -146,5 +146,62 @@ func TestClosed(t *testing.T) {
 	w.wantErr(err, store.ErrClosed)
 	if !w.store.Known(t.Context(), w.place, "x") {
 		t.Error("what cannot be read must count as known")
+	}
+}
+
+// Of more messages than may join, the oldest do; the run reads nothing of the
+// others, but its bot's own words, whenever they were stored. The stored run
+// reads the same again.
+func TestPickMost(t *testing.T) {
+	w := newWorld(t)
+	first := w.say("one")
+	run, scene, err := w.store.Pick(t.Context(), first, 80, 80)
+	w.must(err)
+	run.Upto = scene.Upto
+	var items []core.Item
+	for _, text := range []string{"two", "three", "four"} {
+		items = append(items, w.say(text)...)
+	}
+	w.settle(run, end("first"))
+
+	texts := func(sc core.Scene) (out []string) {
+		for _, m := range sc.Messages {
+			out = append(out, m.Text())
+		}
+		return out
+	}
+	for most, want := range map[int][]string{
+		1: {"one", "two", "first"},
+		2: {"one", "two", "three", "first"},
+		3: {"one", "two", "three", "four", "first"},
+		9: {"one", "two", "three", "four", "first"},
+	} {
+		for given := 1; given <= 3; given++ {
+			run, scene, err := w.store.Pick(t.Context(), items[:given], 80, most)
+			w.must(err)
+			if diff := cmp.Diff(want, texts(scene)); diff != "" {
+				t.Errorf("%d of %d: %s", most, given, diff)
+			}
+			if n := min(most, 3); len(run.Items) != n || len(run.Triggers) != n || most < 3 && scene.Upto != items[n-1].Message {
+				t.Errorf("%d of %d: items %v, triggers %v, up to %s", most, given, run.Items, run.Triggers, scene.Upto)
+			}
+		}
+	}
+
+	run, scene, err = w.store.Pick(t.Context(), items, 80, 2)
+	w.must(err)
+	run.Upto = scene.Upto
+	w.must(w.store.Begin(t.Context(), run))
+	back, err := w.store.Recover(t.Context(), func(string) bool { return true })
+	w.must(err)
+	again, scene, err := w.store.Pick(t.Context(), back.Items[:1], 80, 80)
+	w.must(err)
+	if diff := cmp.Diff([]string{"one", "two", "three", "first"}, texts(scene)); diff != "" || again.ID != run.ID || scene.Upto != run.Upto || len(again.Triggers) != 2 {
+		t.Errorf("resumed as %+v: %s", again, diff)
+	}
+	w.settle(again, end("second"))
+	last := w.pick(items[2])
+	if len(last.Items) != 1 || last.Items[0] != items[2].ID {
+		t.Errorf("the last run has %v", last.Items)
 	}
 }

@@ -28,7 +28,7 @@ func TestRecoverCounts(t *testing.T) {
 		if len(b.Items) != 2 || b.Items[0].Kind != core.ResumeItem || b.Items[1].ID != later[0].ID || !b.Items[0].Left || !b.Items[1].Left {
 			t.Fatalf("%+v", b.Items)
 		}
-		again, scene, err := w.store.Pick(t.Context(), b.Items[:1], 80)
+		again, scene, err := w.store.Pick(t.Context(), b.Items[:1], 80, 80)
 		w.must(err)
 		if again.ID != run.ID || again.Post != run.Post || !again.Resumed || again.Resumes != crashes || again.StoppedClean {
 			t.Errorf("after %d crashes: %+v", crashes, again)

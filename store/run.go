@@ -10,11 +10,12 @@ import (
 )
 
 // Pick reads what a bot's run needs: the run made of the waiting items, which
-// all belong to one thread (or of one resume item), and its scene. It writes
-// nothing: the pick is stored with the run's first write, so a crash before
-// that leaves the items queued. core.ErrRunOver: none of the items waits any
-// more.
-func (s *Store) Pick(ctx context.Context, items []core.Item, window int) (core.Run, core.Scene, error) {
+// all belong to one thread (or of one resume item), and its scene, of at most
+// about twice window messages. Of more than most messages that wait, the oldest
+// join, and the scene ends before the first that does not. It writes nothing:
+// the pick is stored with the run's first write, so a crash before that leaves
+// the items queued. core.ErrRunOver: none of the items waits any more.
+func (s *Store) Pick(ctx context.Context, items []core.Item, window, most int) (core.Run, core.Scene, error) {
 	var run core.Run
 	var scene core.Scene
 	err := s.view(ctx, func(t *tx) error {
@@ -48,11 +49,7 @@ func (s *Store) Pick(ctx context.Context, items []core.Item, window int) (core.R
 			scene, err = t.scene(th, run, window)
 			return err
 		}
-		scene, err = t.scene(th, core.Run{Bot: mail[0].Bot}, window)
-		if err != nil {
-			return err
-		}
-		if mail, err = t.latecomers(mail, scene); err != nil {
+		if mail, scene, err = t.join(th, mail, window, most); err != nil {
 			return err
 		}
 		if run, err = t.draft(th, mail); err != nil {
@@ -66,6 +63,50 @@ func (s *Store) Pick(ctx context.Context, items []core.Item, window int) (core.R
 		return err
 	})
 	return run, scene, err
+}
+
+// join is the mail that a run takes, and what it reads: all that waits, or the
+// items of the oldest messages and the thread up to the first that is left.
+func (t *tx) join(th core.Thread, mail []core.Item, window, most int) ([]core.Item, core.Scene, error) {
+	run := core.Run{Bot: mail[0].Bot}
+	joined, upto := head(mail, most)
+	scene, err := t.scene(th, core.Run{Bot: run.Bot, Upto: upto}, window)
+	if err != nil || upto != "" {
+		return joined, scene, err
+	}
+	if mail, err = t.latecomers(mail, scene); err != nil {
+		return nil, scene, err
+	}
+	joined, upto = head(mail, most)
+	if upto == "" {
+		return joined, scene, nil
+	}
+	scene, err = t.scene(th, core.Run{Bot: run.Bot, Upto: upto}, window)
+	return joined, scene, err
+}
+
+// head is the items of the oldest messages, and the number before the first
+// message after them that is left; upto is empty if there is none.
+func head(mail []core.Item, most int) (joined []core.Item, upto core.ID) {
+	messages := map[core.ID]bool{}
+	var newest uint64
+	for i, it := range mail {
+		if messages[it.Message] {
+			continue
+		}
+		if len(messages) < most {
+			messages[it.Message] = true
+			newest = max(newest, it.Message.Seq())
+			continue
+		}
+		for _, left := range mail[i:] {
+			if n := left.Message.Seq(); n > newest && (upto == "" || n <= upto.Seq()) {
+				upto = core.NewID(core.KindMessage, n-1)
+			}
+		}
+		return mail[:i], upto
+	}
+	return mail, ""
 }
 
 // latecomers adds to the mail what has been queued for the bot since its

@@ -15,16 +15,27 @@ func (t *tx) scene(th core.Thread, run core.Run, window int) (core.Scene, error)
 	if run.Cut != "" {
 		cut = run.Cut
 	}
-	from, to := idKey(famMessage, th.ID), after(idKey(famMessage, th.ID))
+	from, end := idKey(famMessage, th.ID), after(idKey(famMessage, th.ID))
 	if cut != "" {
 		from = messageKey(th.ID, cut, 0)
 	}
+	to := end
 	if run.Upto != "" {
 		to = after(messageKey(th.ID, run.Upto, 0)[:len(famMessage)+16])
 	}
 	var err error
 	if sc.Messages, err = t.newest(from, to, 2*window+1); err != nil {
 		return sc, err
+	}
+	if n := len(sc.Messages); n > 0 {
+		sc.Upto = sc.Messages[n-1].ID
+	}
+	if run.Upto != "" {
+		later, err := t.replies(to, end, run)
+		if err != nil {
+			return sc, err
+		}
+		sc.Messages = append(sc.Messages, later...)
 	}
 	if run.Steps == 0 {
 		return sc, nil
@@ -33,6 +44,19 @@ func (t *tx) scene(th core.Thread, run core.Run, window int) (core.Scene, error)
 		sc.Steps = append(sc.Steps, st)
 		return nil
 	})
+}
+
+// replies are those of the run's bot between two keys that stand before what the
+// run reads last: it had them ready when other messages had come already.
+func (t *tx) replies(from, to []byte, run core.Run) ([]core.Message, error) {
+	kvs, err := t.Scan(from, to, 0)
+	if err != nil {
+		return nil, err
+	}
+	msgs, err := t.latest(kvs)
+	return slices.DeleteFunc(msgs, func(m core.Message) bool {
+		return m.Sender != (core.Actor{Kind: core.BotActor, ID: run.Bot}) || m.After == "" || m.After.Seq() > run.Upto.Seq()
+	}), err
 }
 
 // newest reads the latest versions of the n newest messages between two keys,

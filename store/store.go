@@ -28,6 +28,11 @@ type Options struct {
 	// no platform id in common. Nil: every channel is a series of its own. It must
 	// never change for a place.
 	Series func(core.Place) string
+	// MessageKeys is what the dedupe key of every message id in the series of a
+	// place begins with; empty, or nil: that cannot be said. With it, Known knows
+	// the messages of which nothing else is kept: commands, and what was refused
+	// or ignored.
+	MessageKeys func(p core.Place, id string) string
 	// Broken is told, once, that the engine takes no more writes before the
 	// store is opened again: the process should end and be started anew.
 	Broken func(err error)

@@ -172,7 +172,7 @@ func (w *world) say(text string) []core.Item {
 
 func (w *world) pick(items ...core.Item) core.Run {
 	w.Helper()
-	run, scene, err := w.store.Pick(w.Context(), items, 80)
+	run, scene, err := w.store.Pick(w.Context(), items, 80, 80)
 	if err != nil {
 		w.Fatalf("pick %v: %v", items, err)
 	}

@@ -107,6 +107,7 @@ func TestTokenIsNowhere(t *testing.T) {
 		}
 	}
 	fails := func(a *Adapter) {
+		a.current()
 		_, err := a.Send(t.Context(), core.Outbound{Place: group, Text: "x"})
 		if err == nil {
 			t.Error("nothing failed")

@@ -39,7 +39,7 @@ func (d *decoder) update(raw json.RawMessage) (core.Inbound, int64) {
 	case m.ID == 0 || m.Chat.ID == 0:
 		return core.Inbound{Key: key, Kind: core.InUnreadable, Raw: raw}, u.ID
 	case kind == core.InMessage:
-		key = fmt.Sprintf("m/%d/%d", m.Chat.ID, m.ID)
+		key = messageKey(core.Place{Channel: strconv.FormatInt(m.Chat.ID, 10)}, strconv.Itoa(m.ID))
 	}
 	return d.event(key, kind, m), u.ID
 }

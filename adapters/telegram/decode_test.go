@@ -35,7 +35,7 @@ func entity(kind string, offset, length int) string {
 // inMessage is what decoding update gives by default.
 func inMessage(change func(in *core.Inbound)) core.Inbound {
 	in := core.Inbound{
-		Key:       "m/-10042/31",
+		Key:       "m/-10042/31/-10042",
 		Kind:      core.InMessage,
 		Place:     core.Place{Adapter: "tg", Channel: "-10042"},
 		From:      core.Person{ID: "tg:7", Name: "Ann Lee"},
@@ -55,7 +55,7 @@ func TestDecode(t *testing.T) {
 		"private": {
 			update("message", ann, dm, `"text":" as it was "`),
 			inMessage(func(in *core.Inbound) {
-				in.Key, in.Place.Channel, in.Direct, in.Text = "m/7/31", "7", true, " as it was "
+				in.Key, in.Place.Channel, in.Direct, in.Text = "m/private/31/7", "7", true, " as it was "
 			}),
 		},
 		"group": {
@@ -82,7 +82,7 @@ func TestDecode(t *testing.T) {
 		"private topic": {
 			update("message", ann, dm, `"text":"x","message_thread_id":5,"is_topic_message":true`),
 			inMessage(func(in *core.Inbound) {
-				in.Key, in.Place.Channel, in.Place.Topic, in.Direct, in.Text = "m/7/31", "7", "5", true, "x"
+				in.Key, in.Place.Channel, in.Place.Topic, in.Direct, in.Text = "m/private/31/7", "7", "5", true, "x"
 			}),
 		},
 		"a chain of replies is no topic": {
@@ -141,7 +141,7 @@ func TestDecode(t *testing.T) {
 		"forward of ours": {
 			update("message", ann, dm, `"text":"I said","forward_origin":{"type":"user","date":1,"sender_user":{"id":123456,"is_bot":true,"first_name":"Bellhop"}}`),
 			inMessage(func(in *core.Inbound) {
-				in.Key, in.Place.Channel, in.Direct = "m/7/31", "7", true
+				in.Key, in.Place.Channel, in.Direct = "m/private/31/7", "7", true
 				in.Quotes = []core.Quote{{Author: "Bellhop", Own: true, Text: "I said"}}
 			}),
 		},
@@ -162,7 +162,7 @@ func TestDecode(t *testing.T) {
 			update("message", `"from":{"id":9,"is_bot":true,"first_name":"Rob"}`, room, `"text":"x"`),
 			inMessage(func(in *core.Inbound) { in.Text, in.From = "x", core.Person{ID: "tg:9", Name: "Rob", Bot: true} }),
 		},
-		"our own message": {update("message", us, room, `"text":"x"`), ignored("m/-10042/31")},
+		"our own message": {update("message", us, room, `"text":"x"`), ignored("m/-10042/31/-10042")},
 		"edit": {
 			update("edited_message", ann, room, `"text":"better","edit_date":1700000060`),
 			inMessage(func(in *core.Inbound) {
@@ -203,17 +203,17 @@ func TestDecode(t *testing.T) {
 		"migration": {
 			update("message", ann, `"chat":{"id":-42,"type":"group","title":"Ops"}`, `"migrate_to_chat_id":-10042`),
 			core.Inbound{
-				Key: "m/-42/31", Kind: core.InMoved, Place: core.Place{Adapter: "tg", Channel: "-42"},
+				Key: "m/-42/31/-42", Kind: core.InMoved, Place: core.Place{Adapter: "tg", Channel: "-42"},
 				To: "-10042", Time: time.Unix(1700000000, 0).UTC(),
 			},
 		},
-		"migration, seen from the new chat": {update("message", ann, room, `"migrate_from_chat_id":-42`), ignored("m/-10042/31")},
-		"join":                              {update("message", ann, room, `"new_chat_members":[{"id":8,"first_name":"Bob"}]`), ignored("m/-10042/31")},
-		"title":                             {update("message", ann, room, `"new_chat_title":"Ops 2"`), ignored("m/-10042/31")},
+		"migration, seen from the new chat": {update("message", ann, room, `"migrate_from_chat_id":-42`), ignored("m/-10042/31/-10042")},
+		"join":                              {update("message", ann, room, `"new_chat_members":[{"id":8,"first_name":"Bob"}]`), ignored("m/-10042/31/-10042")},
+		"title":                             {update("message", ann, room, `"new_chat_title":"Ops 2"`), ignored("m/-10042/31/-10042")},
 		"pin": {
-			update("message", ann, room, `"pinned_message":{"message_id":3,"date":1,`+room+`,"text":"x"}`), ignored("m/-10042/31"),
+			update("message", ann, room, `"pinned_message":{"message_id":3,"date":1,`+room+`,"text":"x"}`), ignored("m/-10042/31/-10042"),
 		},
-		"a service message of next year": {update("message", ann, room, `"chat_teleported":{"to":"Mars"}`), ignored("m/-10042/31")},
+		"a service message of next year": {update("message", ann, room, `"chat_teleported":{"to":"Mars"}`), ignored("m/-10042/31/-10042")},
 		"button":                         {`{"update_id":900,"callback_query":{"id":"1",` + ann + `,"data":"y"}}`, ignored("u/900")},
 		"reaction of a kind nobody knows": {
 			`{"update_id":900,"message_reaction":{"chat":{"id":1},"message_id":1,"new_reaction":[{"type":"hologram"}]}}`, ignored("u/900"),

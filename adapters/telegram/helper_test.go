@@ -142,6 +142,13 @@ func adapter(w *wire, log io.Writer) *Adapter {
 	})
 }
 
+// awake is an adapter that has taken in what came before.
+func awake(w *wire) *Adapter {
+	a := adapter(w, io.Discard)
+	a.current()
+	return a
+}
+
 // run runs the adapter until the returned function is called, which gives
 // Run's error.
 func run(t *testing.T, a *Adapter, sink core.Sink) (stop func() error) {

@@ -65,7 +65,7 @@ type poller struct {
 func (p *poller) run(ctx context.Context) error {
 	for {
 		started := time.Now()
-		updates, err := p.poll(ctx)
+		updates, err := p.poll(ctx, p.timeout())
 		if err != nil && p.unhook(ctx, err) {
 			continue
 		}
@@ -75,6 +75,9 @@ func (p *poller) run(ctx context.Context) error {
 		}
 		if err == nil {
 			p.failing = failing{}
+			if len(updates) < pollLimit {
+				p.current()
+			}
 			continue
 		}
 		if err := p.survive(ctx, &p.failing, started, err); err != nil {
@@ -83,15 +86,26 @@ func (p *poller) run(ctx context.Context) error {
 	}
 }
 
+// timeout is how long the next poll may wait for something new: not at all
+// while what came in before is still to be taken.
+func (p *poller) timeout() time.Duration {
+	select {
+	case <-p.caughtUp:
+		return pollTimeout
+	default:
+		return 0
+	}
+}
+
 // poll asks for the next batch and waits for it.
-func (p *poller) poll(ctx context.Context) ([]json.RawMessage, error) {
+func (p *poller) poll(ctx context.Context, timeout time.Duration) ([]json.RawMessage, error) {
 	if time.Since(p.heard) > offsetLife {
 		p.offset = 0
 	}
 	var updates []json.RawMessage
 	err := p.api.raw(ctx, pollTimeout+pollGrace, "getUpdates", pollParams{
 		Offset:  p.offset,
-		Timeout: int(pollTimeout / time.Second),
+		Timeout: int(timeout / time.Second),
 		Limit:   pollLimit,
 		Allowed: wanted,
 	}, &updates)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"bellhop/core"
@@ -50,7 +51,7 @@ func TestResolve(t *testing.T) {
 				}
 				return no(400, missing)
 			}}
-			got, err := adapter(w, io.Discard).Features().Resolve(t.Context(), core.Outbound{
+			got, err := awake(w).Features().Resolve(t.Context(), core.Outbound{
 				Kind: core.OutOpen, Place: group, Text: "…", After: "31",
 				Known: func(id string) bool { return slices.Contains(tt.known, id) },
 			})
@@ -72,6 +73,61 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+// TestResolveAfterBacklog: what people wrote while nothing ran is taken in
+// before a lost message is looked for among it, in as many polls as that takes,
+// none of which waits for more.
+func TestResolveAfterBacklog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		taken := 0
+		w := &wire{answer: func(ctx context.Context, c call) reply {
+			switch left := 250 - taken; {
+			case c.method == "editMessageText":
+				return ok(`{"message_id":2000}`)
+			case c.method == "getUpdates" && left > 0:
+				var updates []string
+				for i := range min(left, 100) {
+					updates = append(updates, message(taken+i+1, "hello"))
+				}
+				return waits(ctx, time.Second, ok("["+strings.Join(updates, ",")+"]"))
+			}
+			return normal(ctx, c)
+		}}
+		a := adapter(w, io.Discard)
+		stop := run(t, a, func(_ context.Context, batch []core.Inbound) error {
+			taken += len(batch)
+			return nil
+		})
+		began := time.Now()
+		got, err := a.Features().Resolve(t.Context(), core.Outbound{Place: group, Text: "…", After: "1999"})
+		if err != nil || got.ID != "2000" || taken != 250 {
+			t.Errorf("found %q, %v after %s and %d events", got.ID, err, time.Since(began), taken)
+		}
+		synctest.Wait()
+		var timeouts []int
+		for _, c := range w.calls("getUpdates") {
+			timeouts = append(timeouts, c.number("timeout"))
+		}
+		if !slices.Equal(timeouts, []int{0, 0, 0, 50}) {
+			t.Errorf("the polls waited %v seconds", timeouts)
+		}
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+
+		// Where nothing can be polled, it does not wait for ever.
+		deaf := adapter(&wire{answer: func(_ context.Context, c call) reply {
+			if c.method == "editMessageText" {
+				return ok(`{"message_id":2000}`)
+			}
+			return page(502)
+		}}, io.Discard)
+		began = time.Now()
+		if got, err := deaf.Features().Resolve(t.Context(), core.Outbound{Place: group, Text: "…", After: "1999"}); err != nil || got.ID != "2000" || time.Since(began) != catchUp {
+			t.Errorf("found %q, %v after %s", got.ID, err, time.Since(began))
+		}
+	})
+}
+
 // TestResolveNear: of several triggers the lost message may follow any.
 func TestResolveNear(t *testing.T) {
 	w := &wire{answer: func(_ context.Context, c call) reply {
@@ -80,7 +136,7 @@ func TestResolveNear(t *testing.T) {
 		}
 		return no(400, "Bad Request: message to edit not found")
 	}}
-	got, err := adapter(w, io.Discard).Features().Resolve(t.Context(), core.Outbound{Place: group, Text: "…", After: "31", Near: []string{"31", "101", "33", "x"}})
+	got, err := awake(w).Features().Resolve(t.Context(), core.Outbound{Place: group, Text: "…", After: "31", Near: []string{"31", "101", "33", "x"}})
 	if err != nil || got.ID != "103" {
 		t.Errorf("Resolve = %v, %v", got, err)
 	}
@@ -89,7 +145,7 @@ func TestResolveNear(t *testing.T) {
 		all = append(all, strconv.Itoa(40+20*len(all)))
 	}
 	w = always(no(400, "Bad Request: message to edit not found"))
-	_, err = adapter(w, io.Discard).Features().Resolve(t.Context(), core.Outbound{Place: group, Text: "…", After: "31", Near: all})
+	_, err = awake(w).Features().Resolve(t.Context(), core.Outbound{Place: group, Text: "…", After: "31", Near: all})
 	only(t, err, core.ErrNotSent)
 	if n := len(w.seen); n != maxProbes {
 		t.Errorf("%d probes, want %d", n, maxProbes)
@@ -98,18 +154,18 @@ func TestResolveNear(t *testing.T) {
 
 func TestResolveEnds(t *testing.T) {
 	w := always(ok(`{}`))
-	_, err := adapter(w, io.Discard).Features().Resolve(t.Context(), core.Outbound{Place: group, Text: "…", After: "31", Known: func(string) bool { return true }})
+	_, err := awake(w).Features().Resolve(t.Context(), core.Outbound{Place: group, Text: "…", After: "31", Known: func(string) bool { return true }})
 	only(t, err, core.ErrNotSent)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = adapter(w, io.Discard).Features().Resolve(ctx, core.Outbound{Place: group, Text: "…", After: "31"})
+	_, err = awake(w).Features().Resolve(ctx, core.Outbound{Place: group, Text: "…", After: "31"})
 	if !errors.Is(err, core.ErrUnknown) || len(w.seen) != 0 {
 		t.Errorf("without time: %v after %d calls", err, len(w.seen))
 	}
 }
 
 func TestResolveWaitsAsTold(t *testing.T) {
-	_, err := adapter(always(tooMany(9)), io.Discard).Features().Resolve(t.Context(), core.Outbound{Place: group, Text: "…", After: "31"})
+	_, err := awake(always(tooMany(9))).Features().Resolve(t.Context(), core.Outbound{Place: group, Text: "…", After: "31"})
 	if e, ok := errors.AsType[*core.RetryAfter](err); !ok || e.After != 9*time.Second {
 		t.Errorf("Resolve: %v", err)
 	}
@@ -118,7 +174,7 @@ func TestResolveWaitsAsTold(t *testing.T) {
 func TestResolveWithoutTrigger(t *testing.T) {
 	for _, after := range []string{"", "x", "-4"} {
 		w := always(ok(`{}`))
-		_, err := adapter(w, io.Discard).Features().Resolve(t.Context(), core.Outbound{Place: group, Text: "…", After: after})
+		_, err := awake(w).Features().Resolve(t.Context(), core.Outbound{Place: group, Text: "…", After: after})
 		only(t, err, core.ErrNotSent)
 		if len(w.seen) != 0 {
 			t.Errorf("after %q: %v", after, w.seen)
@@ -128,7 +184,7 @@ func TestResolveWithoutTrigger(t *testing.T) {
 
 func TestResolveOfAnEditEditsAgain(t *testing.T) {
 	w := always(ok(`{"message_id":77}`))
-	got, err := adapter(w, io.Discard).Features().Resolve(t.Context(), core.Outbound{Place: group, Edit: "77", Text: "x", After: "31"})
+	got, err := awake(w).Features().Resolve(t.Context(), core.Outbound{Place: group, Edit: "77", Text: "x", After: "31"})
 	if err != nil || got.ID != strconv.Itoa(77) || len(w.calls("editMessageText")) != 1 {
 		t.Errorf("Resolve = %v, %v", got, err)
 	}
@@ -144,7 +200,7 @@ func TestResolveLeavesOtherTopicsAlone(t *testing.T) {
 		}
 		return ok(`{"message_id":34,"message_thread_id":6,"is_topic_message":true}`)
 	}}
-	a := adapter(w, io.Discard)
+	a := awake(w)
 	topic := func(name string) core.Place { return core.Place{Adapter: "tg", Channel: "-10042", Topic: name} }
 	for _, p := range []core.Place{topic("5"), topic(""), topic("6")} {
 		if _, err := a.Send(t.Context(), core.Outbound{Place: p, Text: "…"}); err != nil {
@@ -176,7 +232,7 @@ func TestResolveTellsTopicsApart(t *testing.T) {
 	}}
 	find := func(topic, text, want string) {
 		t.Helper()
-		a := adapter(w, io.Discard)
+		a := awake(w)
 		got, err := a.Features().Resolve(t.Context(), core.Outbound{Place: core.Place{Adapter: "tg", Channel: "-10042", Topic: topic}, Text: text, After: "31"})
 		if err != nil || got.ID != want {
 			t.Errorf("in topic %s: %v, %v; want %s", topic, got, err, want)

@@ -36,6 +36,11 @@ const (
 	// reach is how many ids Resolve looks at after each of them, those that are
 	// known included.
 	reach = 1000
+
+	// catchUp bounds how long Resolve waits for what people wrote while nothing
+	// ran: their ids are known when it is taken in, and no probe is wasted on
+	// them.
+	catchUp = 5 * time.Second
 )
 
 // target is a Place in Telegram's numbers; topic 0 is none.
@@ -175,6 +180,7 @@ func (a *Adapter) resolve(ctx context.Context, o core.Outbound) (core.Receipt, e
 	if !ok {
 		return core.Receipt{}, fmt.Errorf("%w: nothing tells where to look for it", core.ErrNotSent)
 	}
+	a.awaitBacklog(ctx)
 	for id := range candidates(after, o.Near, func(id int) bool {
 		return o.Known != nil && o.Known(strconv.Itoa(id)) || a.recent.elsewhere(to, id)
 	}) {
@@ -200,6 +206,17 @@ func (a *Adapter) resolve(ctx context.Context, o core.Outbound) (core.Receipt, e
 		return core.Receipt{}, fmt.Errorf("%w: %w", core.ErrUnknown, err)
 	}
 	return core.Receipt{}, fmt.Errorf("%w: it is not among the messages after %d", core.ErrNotSent, after)
+}
+
+// awaitBacklog waits until what came in before Run is taken in, but not for a
+// platform that cannot be polled.
+func (a *Adapter) awaitBacklog(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, catchUp)
+	defer cancel()
+	select {
+	case <-a.caughtUp:
+	case <-ctx.Done():
+	}
 }
 
 // candidates are the ids that a lost message may have, in rising order: some

@@ -61,6 +61,9 @@ type Adapter struct {
 	log      *slog.Logger
 	recent   recent
 
+	caughtUp chan struct{} // closed when the sink has what came in before Run
+	current  func()        // closes it
+
 	mu     sync.Mutex
 	health core.Health // guarded by mu
 }
@@ -73,12 +76,15 @@ func New(o Options) *Adapter {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Adapter{
+	a := &Adapter{
 		name:     o.Name,
 		api:      newClient(o),
 		commands: o.Commands,
 		log:      log.With("adapter", o.Name),
+		caughtUp: make(chan struct{}),
 	}
+	a.current = sync.OnceFunc(func() { close(a.caughtUp) })
+	return a
 }
 
 // Series names what numbers the messages of a place: all private chats of an
@@ -89,6 +95,13 @@ func Series(p core.Place) string {
 	}
 	return "private"
 }
+
+// MessageKeys is what the Inbound.Key of every message id in the series of a
+// place begins with. The key goes on with the chat: whatever a server numbers
+// together, no two messages share a key.
+func MessageKeys(p core.Place, id string) string { return "m/" + Series(p) + "/" + id + "/" }
+
+func messageKey(p core.Place, id string) string { return MessageKeys(p, id) + p.Channel }
 
 // Name is the configured name.
 func (a *Adapter) Name() string { return a.name }

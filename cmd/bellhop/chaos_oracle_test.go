@@ -324,12 +324,8 @@ const probes = 12
 // beyond reports whether a status line lies out of that reach: more messages
 // that the bot was not shown lie between it and the one that its run answers.
 func (j *jury) beyond(id string) bool {
-	at, known, threads := atoi(j.t, id), j.receipts(), j.threads()
-	for _, m := range j.books.Messages {
-		if slices.Contains(threads, m.Thread) {
-			known[m.PlatformID]++
-		}
-	}
+	at := atoi(j.t, id)
+	where := core.Place{Adapter: "telegram", Channel: strconv.FormatInt(j.place.chat.ID(), 10)}
 	shown := map[core.ID]string{} // where each run's outcome begins
 	for _, p := range j.books.Posts {
 		if len(p.Shown) > 0 {
@@ -342,7 +338,7 @@ func (j *jury) beyond(id string) bool {
 		}
 		unknown := 0
 		for n := atoi(j.t, r.Reply.After) + 1; n < at; n++ {
-			if known[strconv.Itoa(n)] == 0 {
+			if !j.store.Known(j.t.Context(), where, strconv.Itoa(n)) {
 				unknown++
 			}
 		}

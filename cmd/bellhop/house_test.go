@@ -119,7 +119,9 @@ func withStore(t *testing.T, path string, use func(*store.Store, store.Books)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.Open(t.Context(), engine, store.Options{})
+	var o store.Options
+	numbered(&o, func(adapter string) bool { return adapter == "telegram" })
+	s, err := store.Open(t.Context(), engine, o)
 	if err != nil {
 		t.Fatal(err)
 	}

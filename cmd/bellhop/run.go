@@ -78,17 +78,29 @@ func openStore(ctx context.Context, cfg *config.Config, who string, o store.Opti
 	if err != nil {
 		return nil, err
 	}
-	o.Series = func(p core.Place) string {
-		if cfg.Adapters[p.Adapter].Type == "telegram" {
-			return telegram.Series(p)
-		}
-		return p.Channel
-	}
+	numbered(&o, func(adapter string) bool { return cfg.Adapters[adapter].Type == "telegram" })
 	s, err := store.Open(ctx, engine, o)
 	if err != nil {
 		return nil, errors.Join(err, engine.Close())
 	}
 	return s, nil
+}
+
+// numbered tells the store how Telegram numbers messages, for the search after
+// lost ones.
+func numbered(o *store.Options, isTelegram func(adapter string) bool) {
+	o.Series = func(p core.Place) string {
+		if isTelegram(p.Adapter) {
+			return telegram.Series(p)
+		}
+		return p.Channel
+	}
+	o.MessageKeys = func(p core.Place, id string) string {
+		if isTelegram(p.Adapter) {
+			return telegram.MessageKeys(p, id)
+		}
+		return ""
+	}
 }
 
 // tidy removes, once a day, the files that nobody has used for so many days.

@@ -19,6 +19,7 @@ import (
 // it, or the view as it is and "" when nothing moved. A folded view does not
 // fold again.
 func Fold(v View) (View, core.ID) {
+	v = v.sorted()
 	cut := v.cut()
 	if cut == 0 {
 		return v, ""
@@ -26,6 +27,28 @@ func Fold(v View) (View, core.ID) {
 	v.Older += cut
 	v.Messages = v.Messages[cut:]
 	return v, v.Messages[0].ID
+}
+
+// Joining is how many of the view's triggers, the oldest first, its window can
+// show whole, with all that stands between them: at least one, however long. It
+// is for a view that has not been folded.
+func Joining(v View) int {
+	v = v.sorted()
+	most := budget(v.Bot.History)
+	w := writer{names: newNames(&v), limit: v.Bot.History.Tokens / 2}
+	joined, tokens := 0, 0
+	open := v.unanswered()
+	for i := open; i < len(v.Messages); i++ {
+		m := &v.Messages[i]
+		tokens += w.cost(&v, m)
+		if tokens > most.Tokens || i-open >= most.Messages {
+			break
+		}
+		if slices.Contains(v.Triggers, m.ID) {
+			joined++
+		}
+	}
+	return max(joined, 1)
 }
 
 // cut is how many messages to drop.

@@ -118,7 +118,7 @@ func (k *talk) fold(t *rapid.T, moved func(core.ID)) {
 	if first := &v.Messages[0]; dropped <= 0 || first.ID != cut || v.own(first) || v.Older != before.Older+dropped {
 		t.Fatalf("cut %s, first %v, dropped %d, older %d", cut, first, dropped, v.Older)
 	}
-	open := before
+	open := before.sorted()
 	open.Messages = open.Messages[open.unanswered():]
 	if open.cut() == 0 && len(v.Messages) < len(open.Messages) {
 		t.Fatalf("%d of %d unanswered messages are gone though they fit", len(open.Messages)-len(v.Messages), len(open.Messages))

@@ -46,34 +46,34 @@ func (v *View) anchor(m *core.Message) uint64 {
 	return m.ID.Seq()
 }
 
-// arrange puts the messages in the order in which the bot met them: a message
-// that came while the bot worked stands after the reply that did not know it.
-// The order of what is there never changes when messages are added. Replies to
-// messages before the window are left out.
+// sorted is the view with its messages in the order in which the bot met them: a
+// message that came while the bot worked stands after the reply that did not
+// know it. The order of what is there never changes when messages are added.
+func (v View) sorted() View {
+	// What stands at its own place is its own anchor and so comes before the
+	// replies to it, whose numbers are higher.
+	order := func(a, b core.Message) int {
+		return cmp.Or(cmp.Compare(v.anchor(&a), v.anchor(&b)), cmp.Compare(a.ID.Seq(), b.ID.Seq()))
+	}
+	if !slices.IsSortedFunc(v.Messages, order) {
+		v.Messages = slices.SortedFunc(slices.Values(v.Messages), order)
+	}
+	return v
+}
+
+// arrange lists the messages in that order, without the replies to messages
+// before the window.
 func (v *View) arrange() []*core.Message {
 	if len(v.Messages) == 0 {
 		return nil
 	}
-	type placed struct {
-		anchor, seq uint64
-		m           *core.Message
-	}
 	first := v.Messages[0].ID.Seq()
-	order := make([]placed, 0, len(v.Messages))
-	for i := range v.Messages {
-		m := &v.Messages[i]
-		if a := v.anchor(m); a >= first {
-			order = append(order, placed{a, m.ID.Seq(), m})
+	sorted := v.sorted().Messages
+	out := make([]*core.Message, 0, len(sorted))
+	for i := range sorted {
+		if m := &sorted[i]; v.anchor(m) >= first {
+			out = append(out, m)
 		}
-	}
-	// What stands at its own place is its own anchor and so comes before the
-	// replies to it, whose numbers are higher.
-	slices.SortFunc(order, func(a, b placed) int {
-		return cmp.Or(cmp.Compare(a.anchor, b.anchor), cmp.Compare(a.seq, b.seq))
-	})
-	out := make([]*core.Message, len(order))
-	for i, p := range order {
-		out[i] = p.m
 	}
 	return out
 }

@@ -22,7 +22,7 @@ import (
 
 // Store is the part of the ledger that runs use.
 type Store interface {
-	Pick(ctx context.Context, items []core.Item, window int) (core.Run, core.Scene, error)
+	Pick(ctx context.Context, items []core.Item, window, most int) (core.Run, core.Scene, error)
 	Begin(ctx context.Context, run core.Run) error
 	Prepared(ctx context.Context, run core.Run, msgs []core.Message) (core.Run, error)
 	Step(ctx context.Context, run core.Run, step core.Step) error
@@ -65,7 +65,8 @@ type Options struct {
 	// Provider finds the endpoint of a "provider/model", and the model's name
 	// there.
 	Provider func(model string) (core.Provider, string, error)
-	// Wake is told of items that a settled run has queued.
+	// Wake is told of items that a settled run has queued, and of those that a
+	// run was given and has not taken.
 	Wake    func([]core.Item)
 	MaxHops int
 	Zone    *time.Location // of the time that models are told
@@ -90,6 +91,9 @@ func (r *Runner) Run(ctx context.Context, bot core.Bot, items []core.Item) (core
 		t, err := r.pick(ctx, bot, items)
 		if err != nil {
 			return "", err
+		}
+		if len(t.left) > 0 {
+			r.o.Wake(t.left)
 		}
 		err = t.safely(ctx)
 		switch {
@@ -119,18 +123,48 @@ type turn struct {
 	steps []core.Step
 	// strikes counts tool calls whose arguments could not be read.
 	strikes int
-	folded  bool // the window was narrowed after an overflow
-	retried bool // a person has asked for another try
+	folded  bool        // the window was narrowed after an overflow
+	retried bool        // a person has asked for another try
+	upto    core.ID     // newest message that it reads
+	left    []core.Item // do not fit in the window, and wait for the next run
 }
 
 // pick reads the run and freezes what it reads of the thread: its window, its
-// tail, its reply address.
+// tail, its reply address. Of more messages than the window holds, the oldest
+// join and the others wait for the next run: what the model does not see whole
+// it cannot answer.
 func (r *Runner) pick(ctx context.Context, bot core.Bot, items []core.Item) (*turn, error) {
-	run, scene, err := r.o.Store.Pick(ctx, items, bot.History.Messages)
+	window := bot.History.Messages
+	t, err := r.read(ctx, bot, items, window)
 	if err != nil {
 		return nil, err
 	}
-	t := &turn{Runner: r, bot: bot, run: run, steps: scene.Steps,
+	if fit := prompt.Joining(t.view); t.run.Upto == "" && fit < len(t.run.Triggers) {
+		if t, err = r.read(ctx, bot, items, fit); err != nil {
+			return nil, err
+		}
+	}
+	t.left = slices.DeleteFunc(slices.Clone(items), func(it core.Item) bool { return slices.Contains(t.run.Items, it.ID) })
+	if t.run.Upto == "" { // else the window is that of the stored pick
+		t.fold(bot.History)
+	}
+	t.run.Upto = t.upto
+	if t.run.Tail == "" {
+		t.run.Tail = prompt.Tail(t.view, t.run.Triggers, time.Now(), r.o.Zone)
+	}
+	if f := r.o.Outbox.Features(t.run.Reply.Place.Adapter); !f.Replies || t.run.Reply.Direct {
+		t.run.Reply.To = ""
+	}
+	return t, nil
+}
+
+// read is the run of the items, of at most so many messages that wait.
+func (r *Runner) read(ctx context.Context, bot core.Bot, items []core.Item, most int) (*turn, error) {
+	run, scene, err := r.o.Store.Pick(ctx, items, bot.History.Messages, most)
+	if err != nil {
+		return nil, err
+	}
+	t := &turn{Runner: r, bot: bot, run: run, steps: scene.Steps, upto: scene.Upto,
 		log: r.o.Log.With("run", run.ID, "bot", bot.Handle, "thread", run.Thread, "place", run.Reply.Place.String())}
 	team := make([]core.Bot, 0, len(r.o.Bots))
 	for _, b := range r.o.Bots {
@@ -140,18 +174,8 @@ func (r *Runner) pick(ctx context.Context, bot core.Bot, items []core.Item) (*tu
 	}
 	t.retried = slices.ContainsFunc(items, func(it core.Item) bool { return it.Parent != "" })
 	t.view = prompt.View{Bot: bot, Team: team, Thread: scene.Thread, Messages: scene.Messages, Triggers: run.Triggers}
-	if n := len(scene.Messages); n > 0 {
+	if len(scene.Messages) > 0 {
 		t.view.Older = scene.Messages[0].N - 1
-		t.run.Upto = scene.Messages[n-1].ID
-	}
-	if run.Upto == "" { // else the window is that of the stored pick
-		t.fold(bot.History)
-	}
-	if t.run.Tail == "" {
-		t.run.Tail = prompt.Tail(t.view, run.Triggers, time.Now(), r.o.Zone)
-	}
-	if f := r.o.Outbox.Features(run.Reply.Place.Adapter); !f.Replies || run.Reply.Direct {
-		t.run.Reply.To = ""
 	}
 	return t, nil
 }

@@ -92,7 +92,7 @@ func talk(ctx context.Context, s *store.Store, text string, person int) error {
 
 // answer is a run, with its open and a step.
 func answer(ctx context.Context, s *store.Store, it core.Item) error {
-	run, _, err := s.Pick(ctx, []core.Item{it}, 10)
+	run, _, err := s.Pick(ctx, []core.Item{it}, 10, 10)
 	if errors.Is(err, core.ErrRunOver) {
 		return nil // another joined it
 	}

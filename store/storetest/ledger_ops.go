@@ -303,16 +303,14 @@ func (h *house) pick(t *rapid.T) {
 	} else {
 		mail = []core.Item{f.resume}
 	}
-	picked, scene, err := h.store.Pick(h.ctx, mail, 80)
+	picked, scene, err := h.store.Pick(h.ctx, mail, 80, 80)
 	if err != nil {
 		h.Fatalf("pick %+v: %v", mail, err)
 	}
 	if f.model == nil {
 		f.model = &run{n: f.items[0].n, id: picked.ID, bot: at.bot}
 	}
-	if n := len(scene.Messages); n > 0 {
-		picked.Upto = scene.Messages[n-1].ID
-	}
+	picked.Upto = scene.Upto
 	if picked.ID != f.model.id || picked.Bot != at.bot || picked.Thread != at.th.id || f.resume.ID != "" && picked.Resumes != f.model.resumes {
 		h.Fatalf("picked is %+v, want %+v", picked, f.model)
 	}
