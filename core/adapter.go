@@ -29,7 +29,7 @@ type Adapter interface {
 	// Send shows one piece, or edits one when o.Edit is set. An edit to what is
 	// shown already is a success. The error says what is known: *RetryAfter and
 	// ErrNotSent promise that nothing was shown and that a later try may work;
-	// ErrRefused that this content can never be shown there; ErrGone that the
+	// ErrRefused that this content (or its file) can never be shown there; ErrGone that the
 	// edited message does not exist; ErrFatal that the adapter is finished;
 	// *Moved that the channel has another id now. Any other error, ErrUnknown
 	// among them, leaves open whether the piece is shown: the caller must
@@ -52,12 +52,16 @@ const (
 // nil where it cannot. It is data; nobody asserts types.
 type Features struct {
 	Once    Once
-	MaxText int                                      // units of one piece, as the platform counts
-	Threads bool                                     // a mention in a channel opens a thread of its own
-	Reply   ReplyMode                                // when a message in a shared place is for us, unless a binding says otherwise
-	Replies bool                                     // in shared places an answer refers to the message it answers
-	Edits   bool                                     // a shown piece can be edited: previews are possible
-	Preview func(p Place, direct bool) time.Duration // least time between two previews of a post; nil: no pause
+	MaxText int // units of one piece, as the platform counts
+	// MaxPieces is the most pieces that an outcome is shown in; the last of a
+	// longer one has the whole text as a file. 0: there is no bound, or files
+	// cannot be shown.
+	MaxPieces int
+	Threads   bool                                     // a mention in a channel opens a thread of its own
+	Reply     ReplyMode                                // when a message in a shared place is for us, unless a binding says otherwise
+	Replies   bool                                     // in shared places an answer refers to the message it answers
+	Edits     bool                                     // a shown piece can be edited: previews are possible
+	Preview   func(p Place, direct bool) time.Duration // least time between two previews of a post; nil: no pause
 
 	// Split cuts Markdown into pieces that render alone, in order, losing
 	// nothing. Pure. At least one piece for text that is not blank.
@@ -106,11 +110,11 @@ type Outbound struct {
 	ReplyTo string // platform id; a deleted target never fails a send
 	Edit    string // platform id of the piece to edit; empty: send a new one
 	Speaker Speaker
-	Text    string   // Markdown, one piece of Split, never blank
-	Answers []string // platform ids of the messages whose outcome this is
-	Last    bool     // the last piece of its post
-	Buttons []Button // below the text, where the platform has buttons
-	File    *Attachment
+	Text    string      // Markdown, one piece of Split, never blank
+	Answers []string    // platform ids of the messages whose outcome this is
+	Last    bool        // the last piece of its post
+	Buttons []Button    // below the text, where the platform has buttons
+	File    *Attachment // shown with the text; an open has none
 
 	// For Resolve: a lost send lies after the message After, most likely soon
 	// after it or after one of Near; Known tells the platform ids that are other

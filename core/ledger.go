@@ -24,7 +24,7 @@ type Batch struct {
 	Bots     []string // handles that can act
 	Commands []Command
 	// Split cuts an outcome's text for a place. Pure.
-	Split func(p Place, markdown string) []string
+	Split func(p Place, markdown string) []Piece
 	// Shown is what a run's open post shows now; the text that "(stopped by …)"
 	// follows. Never waits.
 	Shown func(post ID) string
@@ -82,7 +82,7 @@ type Settlement struct {
 	Bots   []string // handles that can act, for the fan-out
 	// MaxHops bounds bot-to-bot hand-offs since a person last spoke.
 	MaxHops int
-	Split   func(p Place, markdown string) []string
+	Split   func(p Place, markdown string) []Piece
 	Speaker Speaker
 }
 

@@ -52,22 +52,29 @@ type Receipt struct {
 // Row is one undelivered chunk of a post in the outbox. It exists from the
 // transaction that decided the outcome until its receipt is stored.
 type Row struct {
-	Seq     uint64   `json:"seq"` // order within the place
-	Chunk   int      `json:"chunk"`
-	Post    ID       `json:"post"`
-	Kind    PostKind `json:"kind"`
-	Place   Place    `json:"place"`
-	ReplyTo string   `json:"reply_to,omitempty"`
-	After   string   `json:"after,omitempty"` // a lost send lies after this platform id
-	Answers []string `json:"answers,omitempty"`
-	Speaker Speaker  `json:"speaker,omitzero"`
-	Text    string   `json:"text"`           // one piece of Features.Split
-	Edit    string   `json:"edit,omitempty"` // platform id of the opened piece that this text replaces
-	Last    bool     `json:"last,omitempty"` // of its post
+	Seq     uint64      `json:"seq"` // order within the place
+	Chunk   int         `json:"chunk"`
+	Post    ID          `json:"post"`
+	Kind    PostKind    `json:"kind"`
+	Place   Place       `json:"place"`
+	ReplyTo string      `json:"reply_to,omitempty"`
+	After   string      `json:"after,omitempty"` // a lost send lies after this platform id
+	Answers []string    `json:"answers,omitempty"`
+	Speaker Speaker     `json:"speaker,omitzero"`
+	Text    string      `json:"text"` // one piece of Features.Split
+	File    *Attachment `json:"file,omitempty"`
+	Edit    string      `json:"edit,omitempty"` // platform id of the opened piece that this text replaces
+	Last    bool        `json:"last,omitempty"` // of its post
 
 	// Unsure: the row was found at start, so an earlier process may have sent
 	// it. Not stored.
 	Unsure bool `json:"-"`
+}
+
+// Piece is one message of an outcome.
+type Piece struct {
+	Text string      // of Features.Split, or about the file
+	File *Attachment // nil: none
 }
 
 // Speaker is who the message appears to be from, where a platform can show it.

@@ -73,7 +73,7 @@ func TestFaultThenRetry(t *testing.T) {
 			twice("Delivered", func() error { return w.store.Delivered(t.Context(), done.Rows[0], core.Receipt{ID: "open"}) })
 			var told []core.Row
 			twice("Bury", func() (err error) {
-				told, err = w.store.Bury(t.Context(), done.Rows[1], "refused", w.place, []string{"I gave up."})
+				told, err = w.store.Bury(t.Context(), done.Rows[1], "refused", w.place, piecesOf("I gave up."))
 				return err
 			})
 			if diff := cmp.Diff([]string{"I gave up."}, texts(told)); diff != "" {

@@ -54,7 +54,7 @@ func (s *Store) RowOpened(ctx context.Context, row core.Row, r core.Receipt) err
 // Bury gives a post's delivery up: its rows are gone, the post says why, and
 // tell (blank: nobody) is queued for the owner's place. It returns the rows to
 // deliver.
-func (s *Store) Bury(ctx context.Context, row core.Row, why string, owner core.Place, tell []string) ([]core.Row, error) {
+func (s *Store) Bury(ctx context.Context, row core.Row, why string, owner core.Place, tell []core.Piece) ([]core.Row, error) {
 	var out []core.Row
 	var ended bool
 	err := s.update(ctx, func(t *tx) error {
@@ -93,7 +93,7 @@ func (s *Store) Bury(ctx context.Context, row core.Row, why string, owner core.P
 }
 
 // Notify queues a text for a place on the appliance's own account.
-func (s *Store) Notify(ctx context.Context, p core.Place, pieces []string) ([]core.Row, error) {
+func (s *Store) Notify(ctx context.Context, p core.Place, pieces []core.Piece) ([]core.Row, error) {
 	var out []core.Row
 	err := s.update(ctx, func(t *tx) (err error) {
 		out, err = t.show(core.Post{Kind: core.NoticePost, Place: p}, core.Row{}, pieces)

@@ -30,7 +30,7 @@ func TestBury(t *testing.T) {
 		rows := w.settle(run, end("a|b|c")).Rows
 		w.deliver(rows[0])
 		owner := core.Place{Adapter: "chat", Channel: "owner"}
-		out, err := w.store.Bury(t.Context(), rows[1], "refused", owner, tell)
+		out, err := w.store.Bury(t.Context(), rows[1], "refused", owner, piecesOf(tell...))
 		w.must(err)
 		if diff := cmp.Diff(tell, texts(out)); diff != "" {
 			t.Error(diff)
@@ -52,7 +52,7 @@ func TestOrder(t *testing.T) {
 	one, two := w.say("@chief one"), w.say("@scout two")
 	run := w.pick(one...)
 	w.settle(w.pick(two...), end("2"))
-	notice, err := w.store.Notify(t.Context(), w.place, []string{"by the way"})
+	notice, err := w.store.Notify(t.Context(), w.place, piecesOf("by the way"))
 	w.must(err)
 	w.accept(w.command("retry"))
 	w.settle(run, end("1|one"))

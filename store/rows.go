@@ -182,7 +182,7 @@ func (t *tx) queued(bot string, keep func(core.Item) bool) ([]core.Item, error) 
 
 // show turns an outcome's pieces into outbox rows and stores the post. head
 // carries what the rows share.
-func (t *tx) show(p core.Post, head core.Row, pieces []string) ([]core.Row, error) {
+func (t *tx) show(p core.Post, head core.Row, pieces []core.Piece) ([]core.Row, error) {
 	seq, err := t.Seq()
 	if err != nil {
 		return nil, err
@@ -195,7 +195,8 @@ func (t *tx) show(p core.Post, head core.Row, pieces []string) ([]core.Row, erro
 	var rows []core.Row
 	for i, piece := range pieces {
 		row := head
-		row.Seq, row.Chunk, row.Post, row.Kind, row.Place, row.Text = seq, i, p.ID, p.Kind, p.Place, piece
+		row.Seq, row.Chunk, row.Post, row.Kind, row.Place = seq, i, p.ID, p.Kind, p.Place
+		row.Text, row.File = piece.Text, piece.File
 		row.Last = i == len(pieces)-1
 		if i > 0 {
 			row.ReplyTo, row.Edit = "", ""
@@ -210,14 +211,14 @@ func (t *tx) show(p core.Post, head core.Row, pieces []string) ([]core.Row, erro
 	return rows, t.put(idKey(famPost, p.ID), p)
 }
 
-// plain is a piece list for text that may be blank only by mistake: an outcome
+// pieces is a piece list for text that may be blank only by mistake: an outcome
 // is never silence.
-func pieces(split func(core.Place, string) []string, p core.Place, text string) []string {
+func pieces(split func(core.Place, string) []core.Piece, p core.Place, text string) []core.Piece {
 	if out := split(p, text); len(out) > 0 {
 		return out
 	}
 	if text = strings.TrimSpace(text); text == "" {
 		text = "(done, no text)"
 	}
-	return []string{text}
+	return []core.Piece{{Text: text}}
 }

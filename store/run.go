@@ -438,7 +438,7 @@ func (t *tx) settle(run core.Run, end core.Settlement) (core.Settled, error) {
 // thread (answer), and the outcome (text) as rows of its post. The caller must
 // put th.
 func (t *tx) finish(th *core.Thread, run core.Run, kind core.PostKind, text, answer, digest string, speaker core.Speaker,
-	split func(core.Place, string) []string) ([]core.Row, core.Message, error) {
+	split func(core.Place, string) []core.Piece) ([]core.Row, core.Message, error) {
 	run.Ended = t.Now()
 	if err := t.put(idKey(famRun, run.ID), run); err != nil {
 		return nil, core.Message{}, err

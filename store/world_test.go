@@ -114,11 +114,18 @@ func (w *world) check() {
 	}
 }
 
-func split(_ core.Place, text string) []string {
+func split(_ core.Place, text string) []core.Piece {
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
-	return strings.Split(text, "|")
+	return piecesOf(strings.Split(text, "|")...)
+}
+
+func piecesOf(texts ...string) (pieces []core.Piece) {
+	for _, text := range texts {
+		pieces = append(pieces, core.Piece{Text: text})
+	}
+	return pieces
 }
 
 // event is the next event of a person.

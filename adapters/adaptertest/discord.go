@@ -45,6 +45,7 @@ type Discord struct {
 	mu       sync.Mutex
 	changed  chan struct{} // closed and replaced at every change
 	revoked  bool
+	noFiles  bool // we lack the permission to attach files
 	users    map[string]*DiscordUser
 	chats    map[string]*DiscordChat
 	files    map[string]*discordFile     // by path
@@ -96,6 +97,13 @@ func (d *Discord) Client() *http.Client {
 		t.RegisterProtocol(scheme, transport{d.answer})
 	}
 	return &http.Client{Transport: t}
+}
+
+// ForbidFiles takes from us the permission to attach files.
+func (d *Discord) ForbidFiles() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.noFiles = true
 }
 
 // Revoke makes the token worthless, as a new one in the portal does.

@@ -152,7 +152,7 @@ func (m *discordMessage) shown(d *Discord) Shown {
 		s.Pings = append(s.Pings, u.ID)
 	}
 	for _, f := range m.files {
-		s.Files = append(s.Files, f.Name)
+		s.Files = append(s.Files, f.SentFile)
 	}
 	for _, row := range m.rows {
 		for _, b := range row.Buttons {

@@ -201,14 +201,7 @@ func (p *DiscordPlatform) Marks(r Room, message string) ([]string, error) {
 }
 
 // Files implements Platform.
-func (p *DiscordPlatform) Files(r Room) (names []string, _ error) {
-	for _, m := range p.chat(r).Shown() {
-		if m.Own {
-			names = append(names, m.Files...)
-		}
-	}
-	return names, nil
-}
+func (p *DiscordPlatform) Files(r Room) ([]SentFile, error) { return ownFiles(p.chat(r).Shown()), nil }
 
 // Shown implements Platform.
 func (p *DiscordPlatform) Shown(r Room) []Shown { return p.chat(r).Shown() }
@@ -235,6 +228,12 @@ func (p *DiscordPlatform) Happen(r Room, s Strange) error {
 // Shut implements Platform.
 func (p *DiscordPlatform) Shut(r Room) error {
 	p.chat(r).Shut()
+	return nil
+}
+
+// Forbid implements Platform.
+func (p *DiscordPlatform) Forbid() error {
+	p.discord.ForbidFiles()
 	return nil
 }
 

@@ -48,13 +48,16 @@ type discordReference struct {
 	Must    *bool  `json:"fail_if_not_exists"` // nil: yes
 }
 
-// check refuses what no message may be.
-func (b *discordBody) check(c *discordCall) *discordError {
+// check refuses what no message may be. Called with mu held.
+func (b *discordBody) check(d *Discord, c *discordCall) *discordError {
 	if b.Content != nil && utf8.RuneCountInString(*b.Content) > discordMaxText {
 		return discordForm("content", "BASE_TYPE_MAX_LENGTH", "Must be 2000 or fewer in length.")
 	}
 	if nonce := b.nonce(); utf8.RuneCountInString(nonce) > discordMaxNonce {
 		return discordForm("nonce", "BASE_TYPE_MAX_LENGTH", "Must be 25 or fewer in length.")
+	}
+	if len(c.files) > 0 && d.noFiles {
+		return discordNo(50013)
 	}
 	for _, f := range b.Files {
 		sent, ok := c.files["files["+f.ID.String()+"]"]
@@ -116,6 +119,9 @@ func (b *discordBody) apply(d *Discord, m *discordMessage, c *discordCall) *disc
 	if b.Rows != nil {
 		rows = *b.Rows
 	}
+	if b.Files != nil {
+		files = nil // what an edit does not name goes
+	}
 	for _, f := range b.Files {
 		sent := c.files["files["+f.ID.String()+"]"]
 		if f.Name != "" {
@@ -160,7 +166,7 @@ func (d *Discord) createMessage(c *discordCall) (any, *discordError) {
 	if e := c.decode(&b); e != nil {
 		return nil, e
 	}
-	if e := b.check(c); e != nil {
+	if e := b.check(d, c); e != nil {
 		return nil, e
 	}
 	switch {
@@ -225,7 +231,7 @@ func (d *Discord) editMessage(c *discordCall) (any, *discordError) {
 
 // revise edits a message of ours and tells of it. Called with mu held.
 func (d *Discord) revise(m *discordMessage, b *discordBody, c *discordCall) (any, *discordError) {
-	if e := b.check(c); e != nil {
+	if e := b.check(d, c); e != nil {
 		return nil, e
 	}
 	if e := b.apply(d, m, c); e != nil {

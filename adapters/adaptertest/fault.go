@@ -116,6 +116,16 @@ type Shown struct {
 	Topic   string
 	Edits   int
 	Pings   []string // whom it notifies, by account id; "here", "channel" and "everyone" are many
-	Files   []string // names
+	Files   []SentFile
 	Buttons []string // labels
+}
+
+// ownFiles are the files among what a person sees that we have sent.
+func ownFiles(shown []Shown) (files []SentFile) {
+	for _, m := range shown {
+		if m.Own {
+			files = append(files, m.Files...)
+		}
+	}
+	return files
 }

@@ -3,6 +3,7 @@ package adaptertest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -119,11 +120,15 @@ func encode(v any) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// params are a call's parameters: strings as they are, all else as JSON.
+// params are a call's parameters: strings as they are, all else as JSON. A file
+// is its content, with its name beside it.
 type params map[string]string
 
+// fileName is what the key of a file's name ends in.
+const fileName = "; filename"
+
 // maxBody is the most a request may carry.
-const maxBody = 50 << 20
+const maxBody = 51 << 20
 
 func readParams(r *http.Request) (params, error) {
 	p := params{}
@@ -140,16 +145,8 @@ func readParams(r *http.Request) (params, error) {
 		if len(body) == 0 {
 			return p, nil
 		}
-		var m map[string]json.RawMessage
-		if err := json.Unmarshal(body, &m); err != nil {
+		if err := p.addObject(body); err != nil {
 			return nil, fmt.Errorf("can't parse JSON object: %w", err)
-		}
-		for k, raw := range m {
-			var s string
-			if json.Unmarshal(raw, &s) != nil {
-				s = string(raw)
-			}
-			p[k] = s
 		}
 	case "application/x-www-form-urlencoded":
 		q, err := url.ParseQuery(string(body))
@@ -167,8 +164,35 @@ func readParams(r *http.Request) (params, error) {
 		for k, v := range form.Value {
 			p[k] = v[0]
 		}
+		for k, files := range form.File {
+			f, err := files[0].Open()
+			if err != nil {
+				return nil, err
+			}
+			content, err := io.ReadAll(f)
+			if err := errors.Join(err, f.Close()); err != nil {
+				return nil, err
+			}
+			p[k], p[k+fileName] = string(content), files[0].Filename
+		}
 	}
 	return p, nil
+}
+
+// addObject adds what a JSON object says.
+func (p params) addObject(data []byte) error {
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(data, &m); err != nil {
+		return err
+	}
+	for k, raw := range m {
+		var s string
+		if json.Unmarshal(raw, &s) != nil {
+			s = string(raw)
+		}
+		p[k] = s
+	}
+	return nil
 }
 
 func (p params) int(key string) int64 {

@@ -120,8 +120,8 @@ type Platform interface {
 	Order(r Room, by Account, command, text string) error
 	// Marks lists the emoji that we have put below a message.
 	Marks(r Room, message string) ([]string, error)
-	// Files lists the names of the files that we show in a room.
-	Files(r Room) ([]string, error)
+	// Files lists the files that we show in a room.
+	Files(r Room) ([]SentFile, error)
 	// Shown is what people see in a room now, oldest first; in a Channel, what is
 	// outside its threads.
 	Shown(r Room) []Shown
@@ -132,6 +132,8 @@ type Platform interface {
 	Move(r Room) (Room, error)
 	// Shut forbids us to write in a room.
 	Shut(r Room) error
+	// Forbid forbids us to show files.
+	Forbid() error
 	// Revoke makes our credentials worthless.
 	Revoke() error
 
@@ -195,7 +197,7 @@ func (l Lacking) Order(Room, Account, string, string) error {
 func (l Lacking) Marks(Room, string) ([]string, error) { return nil, l.err("marks") }
 
 // Files implements Platform.
-func (l Lacking) Files(Room) ([]string, error) { return nil, l.err("files of ours") }
+func (l Lacking) Files(Room) ([]SentFile, error) { return nil, l.err("files of ours") }
 
 // Happen implements Platform.
 func (l Lacking) Happen(_ Room, s Strange) error { return l.err(string(s) + " events") }
@@ -205,6 +207,9 @@ func (l Lacking) Move(Room) (Room, error) { return "", l.err("channels that move
 
 // Shut implements Platform.
 func (l Lacking) Shut(Room) error { return l.err("rooms that refuse us") }
+
+// Forbid implements Platform.
+func (l Lacking) Forbid() error { return l.err("files of ours") }
 
 // Revoke implements Platform.
 func (l Lacking) Revoke() error { return l.err("credentials") }

@@ -129,6 +129,13 @@ func (s *Slack) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.answer(r).serve(w, r)
 }
 
+// Lose takes a scope from the app, as somebody does who installs it anew.
+func (s *Slack) Lose(scope string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.opt.Lacks = append(s.opt.Lacks, scope)
+}
+
 // Revoke uninstalls the app: its sockets close, its tokens are worthless.
 func (s *Slack) Revoke() {
 	s.mu.Lock()

@@ -254,7 +254,7 @@ func (s *Slack) shown(m *slackMessage) Shown {
 		}
 	}
 	for _, f := range m.files {
-		sh.Files = append(sh.Files, f.name)
+		sh.Files = append(sh.Files, SentFile{f.name, f.mime, f.content})
 	}
 	return sh
 }

@@ -218,14 +218,7 @@ func (p *SlackPlatform) Marks(r Room, message string) (list []string, _ error) {
 }
 
 // Files implements Platform.
-func (p *SlackPlatform) Files(r Room) (names []string, _ error) {
-	for _, m := range p.rooms[r].Shown() {
-		if m.Own {
-			names = append(names, m.Files...)
-		}
-	}
-	return names, nil
-}
+func (p *SlackPlatform) Files(r Room) ([]SentFile, error) { return ownFiles(p.rooms[r].Shown()), nil }
 
 // Shown implements Platform.
 func (p *SlackPlatform) Shown(r Room) []Shown { return p.rooms[r].Shown() }
@@ -252,6 +245,12 @@ func (p *SlackPlatform) Shut(r Room) error {
 	return nil
 }
 
+// Forbid implements Platform.
+func (p *SlackPlatform) Forbid() error {
+	p.slack.Lose("files:write")
+	return nil
+}
+
 // Revoke implements Platform.
 func (p *SlackPlatform) Revoke() error {
 	p.slack.Revoke()
@@ -275,7 +274,7 @@ func (p *SlackPlatform) Fail(op Op, n int, f Fault) (func() int, error) {
 		p.slack.Drop()
 		return hits, nil
 	case Sending:
-		return p.slack.Fail("chat.postMessage chat.update chat.startStream chat.appendStream chat.stopStream", n, f), nil
+		return p.slack.Fail("chat.postMessage chat.update chat.startStream chat.appendStream chat.stopStream files.getUploadURLExternal upload files.completeUploadExternal", n, f), nil
 	case Finding:
 		return p.slack.Fail("conversations.history conversations.replies", n, f), nil
 	}

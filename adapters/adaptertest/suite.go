@@ -34,7 +34,7 @@ type testCase struct {
 // with a fresh platform and an adapter that runs; when it ends, the adapter
 // must stop promptly and leave no goroutine.
 func Run(t *testing.T, h Harness) {
-	cases := slices.Concat(inboundCases, deliveryCases, actCases, sendCases, unknownCases, textCases, lifeCases)
+	cases := slices.Concat(inboundCases, deliveryCases, actCases, sendCases, unknownCases, fileCases, textCases, lifeCases)
 	for name := range h.Skip {
 		if !slices.ContainsFunc(cases, func(c testCase) bool { return c.name == name }) {
 			t.Errorf("there is no subtest %q to skip", name)

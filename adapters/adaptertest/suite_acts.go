@@ -3,7 +3,6 @@ package adaptertest
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,7 +16,6 @@ var actCases = []testCase{
 	{"button", testButton},
 	{"reaction", testReaction},
 	{"command aside", testAside},
-	{"file out", testFileOut},
 	{"said before in a channel", testBeforeChannel},
 	{"said before in a thread", testBeforeThread},
 }
@@ -102,27 +100,6 @@ func (s *session) fetches(f core.File, want []byte) {
 	defer body.Close()
 	if got, err := io.ReadAll(body); err != nil || string(got) != string(want) {
 		s.t.Errorf("%s contains %q, %v; want %q", f.Name, got, err, want)
-	}
-}
-
-// testFileOut: a file is shown with its piece, once.
-func testFileOut(s *session) {
-	for r, ann := range s.rooms(Direct, Group, Topic) {
-		_, err := s.p.Files(r)
-		s.can(err)
-		e := s.hear(r, Saying{From: ann, Text: "send it"})
-		o := s.open(e, string(r), "here it is")
-		o.Kind, o.File = core.OutFinal, &core.Attachment{Name: "answer.md", MIME: "text/markdown", Content: []byte("# Answer\n")}
-		if _, err := s.a.Send(s.t.Context(), o); err != nil {
-			s.t.Fatal(err)
-		}
-		files, err := s.p.Files(r)
-		if s.can(err); !slices.Equal(files, []string{"answer.md"}) {
-			s.t.Errorf("%s shows the files %q", r, files)
-		}
-		if own := s.own(r); own[len(own)-1].Text != "here it is" {
-			s.t.Errorf("%s shows %+v", r, own)
-		}
 	}
 }
 

@@ -31,6 +31,7 @@ type Telegram struct {
 	mu         sync.Mutex
 	changed    chan struct{} // closed and replaced at every change
 	revoked    bool
+	noFiles    bool // nobody lets the bot show files
 	webhook    string
 	users      map[int64]*TelegramUser
 	rooms      map[int64]*room

@@ -141,6 +141,8 @@ func (t *Telegram) method(name string) func(params) (any, *apiError) {
 		return t.sendMessage
 	case "editmessagetext":
 		return t.editMessageText
+	case "editmessagemedia":
+		return t.editMessageMedia
 	case "deletemessage":
 		return t.deleteMessage
 	case "sendchataction":

@@ -26,6 +26,7 @@ type message struct {
 	named     []*TelegramUser
 	replyTo   *message
 	reaction  string
+	files     []SentFile
 	deleted   bool
 	extra     map[string]any // fields of the Message object for media, forwards and service messages
 }

@@ -101,9 +101,13 @@ func (t *Telegram) attach(m *message, f *TelegramFile) {
 	}
 	stored := &tgFile{id: fmt.Sprintf("F%d", len(t.files)+1), size: size, content: f.Content}
 	t.files[stored.id] = stored
+	m.files = []SentFile{{f.Name, f.MIME, f.Content}}
 	j := map[string]any{"file_id": stored.id, "file_unique_id": "u" + stored.id, "file_size": size}
 	if f.MIME != "" {
 		j["mime_type"] = f.MIME
+	}
+	if m.extra == nil {
+		m.extra = map[string]any{}
 	}
 	switch f.Kind {
 	case "photo":

@@ -240,8 +240,8 @@ func (p *TelegramPlatform) Marks(r Room, message string) ([]string, error) {
 }
 
 // Files implements Platform.
-func (p *TelegramPlatform) Files(Room) ([]string, error) {
-	return nil, Unsupported("the fake Telegram takes no files")
+func (p *TelegramPlatform) Files(r Room) ([]SentFile, error) {
+	return ownFiles(p.rooms[r].Shown()), nil
 }
 
 // Happen implements Platform.
@@ -272,6 +272,12 @@ func (p *TelegramPlatform) Shut(r Room) error {
 	return nil
 }
 
+// Forbid implements Platform.
+func (p *TelegramPlatform) Forbid() error {
+	p.tg.ForbidFiles()
+	return nil
+}
+
 // Revoke implements Platform.
 func (p *TelegramPlatform) Revoke() error {
 	p.tg.Revoke()
@@ -295,7 +301,7 @@ func (p *TelegramPlatform) Fail(op Op, n int, f Fault) (func() int, error) {
 		p.tg.Drop()
 		return hits, nil
 	case Sending:
-		return p.tg.Fail("sendMessage editMessageText", n, f), nil
+		return p.tg.Fail("sendMessage editMessageText editMessageMedia", n, f), nil
 	case Finding:
 		return p.tg.Fail("editMessageText", n, f), nil
 	}

@@ -159,6 +159,8 @@ func (t *Telegram) editMessageText(p params) (any, *apiError) {
 		return nil, bad("message to edit not found")
 	case m.from != t.me || m.service():
 		return nil, bad("message can't be edited")
+	case m.caption:
+		return nil, bad("there is no text in the message to edit")
 	case m.text == plain && m.source == source:
 		return nil, bad("message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message")
 	}

@@ -119,7 +119,11 @@ func (c *client) call(ctx context.Context, method, path string, body, result any
 	if err != nil {
 		return &apiError{route: route.name, text: err.Error(), unsent: true}
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	timeout := callTimeout
+	if _, file := body.(*form); file {
+		timeout = uploadTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if err := c.limits.wait(ctx, route); err != nil {
 		return err

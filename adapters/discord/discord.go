@@ -46,6 +46,9 @@ import (
 const (
 	defaultAPI = "https://discord.com/api/v10"
 
+	// maxPieces is about as much as people read in a thread.
+	maxPieces = 5
+
 	// maxText is the longest message in code points.
 	maxText = 2000
 
@@ -53,8 +56,9 @@ const (
 	// five edits in five seconds from one bot in a channel.
 	previewEvery = 1200 * time.Millisecond
 
-	// callTimeout bounds every call.
-	callTimeout = 30 * time.Second
+	// callTimeout bounds every call without a file, uploadTimeout one with it.
+	callTimeout   = 30 * time.Second
+	uploadTimeout = 3 * time.Minute
 )
 
 // Options configure an Adapter.
@@ -118,19 +122,20 @@ func (a *Adapter) Name() string { return a.name }
 // threads; where there can be none, Send refers to the trigger by itself.
 func (a *Adapter) Features() core.Features {
 	return core.Features{
-		Once:    core.OnceKey,
-		MaxText: maxText,
-		Threads: true,
-		Reply:   core.ReplyThread,
-		Edits:   true,
-		Preview: func(core.Place, bool) time.Duration { return previewEvery },
-		Split:   split,
-		Resolve: a.resolve,
-		Typing:  a.typing,
-		React:   a.react,
-		Before:  a.before,
-		Fetch:   a.fetch,
-		Health:  a.state,
+		Once:      core.OnceKey,
+		MaxText:   maxText,
+		MaxPieces: maxPieces,
+		Threads:   true,
+		Reply:     core.ReplyThread,
+		Edits:     true,
+		Preview:   func(core.Place, bool) time.Duration { return previewEvery },
+		Split:     split,
+		Resolve:   a.resolve,
+		Typing:    a.typing,
+		React:     a.react,
+		Before:    a.before,
+		Fetch:     a.fetch,
+		Health:    a.state,
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -77,27 +78,35 @@ func readable(f core.File, req *http.Request, resp *http.Response, body *bufio.R
 	return nil
 }
 
-// upload shows o's file, once. If Slack does not take it, note is what to say
-// of that in the text.
-func (a *Adapter) upload(ctx context.Context, o core.Outbound) (note string, err error) {
+// attach shows o's file, once. Slack would show a second one as well, so the
+// place is read before: an earlier try may have shown it.
+func (a *Adapter) attach(ctx context.Context, o core.Outbound) error {
 	a.mu.Lock()
 	done, _ := a.shared.get(o.Key)
 	a.mu.Unlock()
 	if done {
-		return "", nil
+		return nil
 	}
-	err = a.outcome(a.share(ctx, o))
-	switch {
-	case errors.Is(err, core.ErrRefused):
-		why := strings.TrimPrefix(err.Error(), core.ErrRefused.Error()+": ")
-		return fmt.Sprintf("\n\n_(I could not attach %s: %s)_", o.File.Name, why), nil
-	case err != nil:
-		return "", err
+	me, found := a.whoami(), false
+	err := a.search(ctx, o, func(m *message) bool {
+		ours := me.wrote(m) || me == (identity{}) && m.Bot != "" // who we are is not known yet
+		found = ours && slices.ContainsFunc(m.Files.v, func(f loose[file]) bool {
+			return f.v.Name.v == o.File.Name && f.v.Size.v == int64(len(o.File.Content))
+		})
+		return found
+	})
+	if err = a.outcome(err); err != nil && !errors.Is(err, core.ErrRefused) { // who may not read may write all the same
+		return err
+	}
+	if !found {
+		if err := a.outcome(a.share(ctx, o)); err != nil {
+			return err
+		}
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.shared.put(o.Key, true)
-	return "", nil
+	return nil
 }
 
 // share uploads a file, which nobody sees, and then shows it.

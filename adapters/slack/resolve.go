@@ -22,6 +22,35 @@ func (a *Adapter) resolve(ctx context.Context, o core.Outbound) (core.Receipt, e
 	if err := check(o.Place); err != nil {
 		return core.Receipt{}, err
 	}
+	me := a.whoami()
+	found, stray := "", ""
+	err := a.search(ctx, o, func(m *message) bool {
+		switch {
+		case m.Metadata.v.Type.v == metadataType && m.Metadata.v.Payload.v.Key.v == keyOf(o):
+			found = m.TS
+		case a.mayBe(me, o, m):
+			stray = m.TS
+		}
+		return found != ""
+	})
+	switch {
+	case is(err, "thread_not_found", "message_not_found"):
+		return core.Receipt{}, fmt.Errorf("%w: %w", core.ErrNotSent, err)
+	case err != nil:
+		return core.Receipt{}, unresolved(a.outcome(err))
+	case found != "":
+		a.rooms.sent(o.Place, found)
+	case stray != "":
+		found = stray
+	default:
+		return core.Receipt{}, fmt.Errorf("%w: no message there has its key", core.ErrNotSent)
+	}
+	return core.Receipt{ID: found, Time: when(found)}, nil
+}
+
+// search reads what was said where o should stand, since o.After if that is
+// known, until it is the message that is looked for.
+func (a *Adapter) search(ctx context.Context, o core.Outbound, is func(*message) bool) error {
 	params := url.Values{"include_all_metadata": {"true"}, "inclusive": {"true"}}
 	if timestamp().MatchString(o.After) {
 		params.Set("oldest", o.After)
@@ -31,35 +60,22 @@ func (a *Adapter) resolve(ctx context.Context, o core.Outbound) (core.Receipt, e
 		read = a.replies
 		params.Set("ts", o.Place.Topic)
 	}
-	me := a.whoami()
-	stray := ""
 	for range maxPages {
 		page, err := read(ctx, o.Place.Channel, params)
-		if is(err, "thread_not_found", "message_not_found") {
-			return core.Receipt{}, fmt.Errorf("%w: %w", core.ErrNotSent, err)
-		}
-		if err := a.outcome(err); err != nil {
-			return core.Receipt{}, unresolved(err)
+		if err != nil {
+			return err
 		}
 		for i := range page.messages {
-			m := &page.messages[i]
-			switch key := m.Metadata.v.Payload.v.Key.v; {
-			case m.Metadata.v.Type.v == metadataType && key == keyOf(o):
-				a.rooms.sent(o.Place, m.TS)
-				return core.Receipt{ID: m.TS, Time: when(m.TS)}, nil
-			case a.mayBe(me, o, m):
-				stray = m.TS
+			if is(&page.messages[i]) {
+				return nil
 			}
 		}
 		if page.next == "" {
-			if stray != "" {
-				return core.Receipt{ID: stray, Time: when(stray)}, nil
-			}
-			return core.Receipt{}, fmt.Errorf("%w: no message there has its key", core.ErrNotSent)
+			return nil
 		}
 		params.Set("cursor", page.next)
 	}
-	return core.Receipt{}, fmt.Errorf("%w: it is not among the latest %d messages", core.ErrUnknown, maxPages*pageSize)
+	return fmt.Errorf("%w: it is not among the latest %d messages", core.ErrUnknown, maxPages*pageSize)
 }
 
 // mayBe reports whether m can be the stream that was opened for o.
@@ -67,8 +83,7 @@ func (a *Adapter) mayBe(me identity, o core.Outbound, m *message) bool {
 	if a.streams.get(spot{o.Place.Channel, m.TS}) != nil {
 		return false // another's, and known to us if not yet to the ledger
 	}
-	ours := m.Bot != "" && m.Bot == me.bot || m.User != "" && m.User == me.user
-	return ours && !a.latches.noStream.Load() && o.Place.Topic != "" && timestamp().MatchString(o.After) &&
+	return me.wrote(m) && !a.latches.noStream.Load() && o.Place.Topic != "" && timestamp().MatchString(o.After) &&
 		m.TS > o.After && m.Metadata.v.Type.v == "" && m.Subtype == "" && len(m.Files.v) == 0 && (o.Known == nil || !o.Known(m.TS))
 }
 

@@ -68,11 +68,9 @@ func (a *Adapter) Send(ctx context.Context, o core.Outbound) (core.Receipt, erro
 		return core.Receipt{}, fmt.Errorf("%w: %q is no Slack message", core.ErrGone, o.Edit)
 	}
 	if o.File != nil {
-		note, err := a.upload(ctx, o)
-		if err != nil {
+		if err := a.attach(ctx, o); err != nil {
 			return core.Receipt{}, err
 		}
-		o.Text += note
 	}
 	var receipt core.Receipt
 	var err error

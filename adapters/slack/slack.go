@@ -31,6 +31,9 @@ const (
 	defaultAPI     = "https://slack.com/api/"
 	defaultCommand = "/bellhop"
 
+	// maxPieces is about as much as people read in a thread.
+	maxPieces = 3
+
 	// maxText is the longest piece in characters. A markdown block takes
 	// 12,000, and a message about 13,000 once Slack has translated it.
 	maxText = 11_000
@@ -117,19 +120,20 @@ func (a *Adapter) Name() string { return a.name }
 // is found by it: hence OnceReadback.
 func (a *Adapter) Features() core.Features {
 	return core.Features{
-		Once:    core.OnceReadback,
-		MaxText: maxText,
-		Threads: true,
-		Reply:   core.ReplyThread,
-		Edits:   true,
-		Preview: func(core.Place, bool) time.Duration { return previewEvery },
-		Split:   split,
-		Resolve: a.resolve,
-		Typing:  a.typing,
-		React:   a.react,
-		Before:  a.before,
-		Fetch:   a.fetch,
-		Health:  a.state,
+		Once:      core.OnceReadback,
+		MaxText:   maxText,
+		MaxPieces: maxPieces,
+		Threads:   true,
+		Reply:     core.ReplyThread,
+		Edits:     true,
+		Preview:   func(core.Place, bool) time.Duration { return previewEvery },
+		Split:     split,
+		Resolve:   a.resolve,
+		Typing:    a.typing,
+		React:     a.react,
+		Before:    a.before,
+		Fetch:     a.fetch,
+		Health:    a.state,
 	}
 }
 
@@ -143,6 +147,11 @@ type identity struct {
 	name       string // as people invite it
 	team       string
 	enterprise string // the organisation that the team belongs to, if any
+}
+
+// wrote reports whether a message is ours.
+func (i identity) wrote(m *message) bool {
+	return m.Bot != "" && m.Bot == i.bot || m.User != "" && m.User == i.user
 }
 
 // whoami is our identity as far as it is known.

@@ -125,6 +125,11 @@ func (c *client) raw(ctx context.Context, timeout time.Duration, method string, 
 	if err := enc.Encode(params); err != nil {
 		return &apiError{method: method, text: err.Error(), unsent: true}
 	}
+	return c.post(ctx, timeout, method, "application/json", &body, result)
+}
+
+// post calls a method with a body of the content type.
+func (c *client) post(ctx context.Context, timeout time.Duration, method, contentType string, body *bytes.Buffer, result any) error {
 	if err := ctx.Err(); err != nil {
 		return &apiError{method: method, text: err.Error(), unsent: true, ended: err}
 	}
@@ -137,11 +142,11 @@ func (c *client) raw(ctx context.Context, timeout time.Duration, method string, 
 	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GetConn: func(string) { asked.Store(true) },
 		GotConn: func(httptrace.GotConnInfo) { got.Store(true) },
-	}), http.MethodPost, c.url(method), &body)
+	}), http.MethodPost, c.url(method), body)
 	if err != nil {
 		return &apiError{method: method, text: c.reason(err), unsent: true}
 	}
-	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Content-Type", contentType)
 	resp, err := c.http.Do(req)
 	if err != nil {
 		op, _ := errors.AsType[*net.OpError](err)

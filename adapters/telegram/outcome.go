@@ -11,7 +11,7 @@ import (
 )
 
 // gone are Telegram's words for a message that cannot be edited.
-var gone = []string{"message to edit not found", "message_id_invalid", "message can't be edited", "message to react not found"}
+var gone = []string{"message to edit not found", "message_id_invalid", "message can't be edited", "there is no text in the message to edit", "message to react not found"}
 
 // reasons say in words why Telegram will never take something; the first that
 // is found in its own text holds.

@@ -89,7 +89,7 @@ func (a *Adapter) Send(ctx context.Context, o core.Outbound) (core.Receipt, erro
 		if !ok {
 			return core.Receipt{}, fmt.Errorf("%w: %q is no Telegram message", core.ErrGone, o.Edit)
 		}
-		return a.edit(ctx, o.Place, to, id, o.Text)
+		return a.edit(ctx, o, to, id)
 	}
 	params := bot.SendMessageParams{ChatID: to.chat, MessageThreadID: to.topic, LinkPreviewOptions: noPreview}
 	if id, ok := parseID(o.ReplyTo); ok {
@@ -113,10 +113,16 @@ func (a *Adapter) Send(ctx context.Context, o core.Outbound) (core.Receipt, erro
 	return core.Receipt{ID: strconv.Itoa(sent.ID), Time: time.Unix(sent.Date, 0).UTC()}, nil
 }
 
-// edit makes the text of message id what it should be.
-func (a *Adapter) edit(ctx context.Context, p core.Place, to target, id int, text string) (core.Receipt, error) {
-	if _, err := a.rewrite(ctx, to, id, text); err != nil && !refused(err, "message is not modified") {
-		return core.Receipt{}, a.outcome(p, err)
+// edit makes message id what o says.
+func (a *Adapter) edit(ctx context.Context, o core.Outbound, to target, id int) (core.Receipt, error) {
+	var err error
+	if o.File != nil {
+		err = a.attach(ctx, to, id, o.Text, o.File)
+	} else {
+		_, err = a.rewrite(ctx, to, id, o.Text)
+	}
+	if err != nil && !refused(err, "message is not modified") {
+		return core.Receipt{}, a.outcome(o.Place, err)
 	}
 	return core.Receipt{ID: strconv.Itoa(id), Time: time.Now().UTC()}, nil
 }
@@ -192,7 +198,7 @@ func (a *Adapter) resolve(ctx context.Context, o core.Outbound) (core.Receipt, e
 		switch {
 		case err == nil && topic == to.topic:
 			a.recent.add(to, id)
-			return a.edit(ctx, o.Place, to, id, o.Text)
+			return a.edit(ctx, o, to, id)
 		case err == nil:
 		case errors.Is(err, core.ErrGone):
 		case errors.Is(err, core.ErrNotSent):

@@ -39,8 +39,13 @@ const (
 	groupPreview   = 3 * time.Second
 	privatePreview = 1200 * time.Millisecond
 
-	// callTimeout bounds every call but the long poll.
-	callTimeout = 30 * time.Second
+	// maxPieces is about as much as people read in a chat.
+	maxPieces = 5
+
+	// callTimeout bounds every call but the long poll and those with a file,
+	// which uploadTimeout bounds.
+	callTimeout   = 30 * time.Second
+	uploadTimeout = 3 * time.Minute
 )
 
 // Options configure an Adapter.
@@ -110,18 +115,19 @@ func (a *Adapter) Name() string { return a.name }
 // needs none: hence OnceEdit.
 func (a *Adapter) Features() core.Features {
 	return core.Features{
-		Once:    core.OnceEdit,
-		MaxText: maxText,
-		Reply:   core.ReplyMention,
-		Replies: true,
-		Edits:   true,
-		Preview: preview,
-		Split:   split,
-		Resolve: a.resolve,
-		Typing:  a.typing,
-		React:   a.react,
-		Fetch:   a.fetch,
-		Health:  a.state,
+		Once:      core.OnceEdit,
+		MaxText:   maxText,
+		MaxPieces: maxPieces,
+		Reply:     core.ReplyMention,
+		Replies:   true,
+		Edits:     true,
+		Preview:   preview,
+		Split:     split,
+		Resolve:   a.resolve,
+		Typing:    a.typing,
+		React:     a.react,
+		Fetch:     a.fetch,
+		Health:    a.state,
 	}
 }
 

@@ -27,8 +27,8 @@ type Store interface {
 	Opened(ctx context.Context, run core.Run, r core.Receipt) error
 	RowOpened(ctx context.Context, row core.Row, r core.Receipt) error
 	Delivered(ctx context.Context, row core.Row, r core.Receipt) error
-	Bury(ctx context.Context, row core.Row, why string, owner core.Place, tell []string) ([]core.Row, error)
-	Notify(ctx context.Context, p core.Place, pieces []string) ([]core.Row, error)
+	Bury(ctx context.Context, row core.Row, why string, owner core.Place, tell []core.Piece) ([]core.Row, error)
+	Notify(ctx context.Context, p core.Place, pieces []core.Piece) ([]core.Row, error)
 	Moved(ctx context.Context, m core.Moving) error
 	Known(ctx context.Context, p core.Place, id string) bool
 	Prune(ctx context.Context, before time.Time) (more bool, err error)
@@ -132,14 +132,6 @@ func (b *Bus) Features(adapter string) core.Features {
 		return a.features
 	}
 	return core.Features{}
-}
-
-// Split cuts a text for a place. Pure.
-func (b *Bus) Split(p core.Place, markdown string) []string {
-	if f := b.Features(p.Adapter); f.Split != nil {
-		return f.Split(markdown)
-	}
-	return nil
 }
 
 // Handles lists the bots that can act.

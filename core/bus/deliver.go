@@ -76,9 +76,9 @@ func (w *worker) work(ctx context.Context) {
 func (w *worker) say(ctx context.Context, s *sayJob) {
 	for i, piece := range s.pieces {
 		r, err := w.acc.Send(ctx, core.Outbound{Key: fmt.Sprintf("trouble/%d/%d", time.Now().UnixNano(), i), Kind: core.OutFinal,
-			Place: w.b.current(s.place), Text: piece, Last: i == len(s.pieces)-1})
+			Place: w.b.current(s.place), Text: piece.Text, Last: i == len(s.pieces)-1})
 		if err != nil {
-			w.b.log.Error("the owner could not be told", "text", piece, "err", err)
+			w.b.log.Error("the owner could not be told", "text", piece.Text, "err", err)
 			w.heed(err)
 			return
 		}
@@ -259,6 +259,10 @@ func (w *worker) row(ctx context.Context, j *job) error {
 		j.unsure = j.unsure || p.open == nil && p.run.Resumed // its open may be shown
 	}
 	r, err := w.final(ctx, j)
+	if row.File != nil && errors.Is(err, core.ErrRefused) { // the place may take the words
+		withoutFile(row, err)
+		r, err = w.final(ctx, j)
+	}
 	if errors.Is(err, core.ErrGone) && row.Edit != "" { // somebody deleted the open
 		row.Edit = ""
 		if p != nil {
@@ -303,7 +307,7 @@ func (w *worker) final(ctx context.Context, j *job) (core.Receipt, error) {
 	row := j.row
 	f := &w.acc.features
 	o := core.Outbound{Key: fmt.Sprintf("%s/%d", row.Post, row.Chunk), Kind: core.OutFinal, Place: w.b.current(row.Place),
-		ReplyTo: row.ReplyTo, Speaker: row.Speaker, Text: row.Text, Answers: row.Answers, Last: row.Last,
+		ReplyTo: row.ReplyTo, Speaker: row.Speaker, Text: row.Text, File: row.File, Answers: row.Answers, Last: row.Last,
 		After: row.After, Known: w.known(ctx)}
 	if row.Chunk == 0 {
 		o.Near = row.Answers
@@ -323,7 +327,7 @@ func (w *worker) final(ctx context.Context, j *job) (core.Receipt, error) {
 			return w.send(ctx, o, &j.unsure)
 		}
 		open := o
-		open.Kind, open.Text = core.OutOpen, openText
+		open.Kind, open.Text, open.File = core.OutOpen, openText, nil
 		w.storeOpens(ctx)
 		r, err := w.send(ctx, open, &j.unsure)
 		if err != nil {
@@ -366,7 +370,7 @@ func (w *worker) moved(ctx context.Context, m *core.Moved) {
 func (w *worker) bury(ctx context.Context, row core.Row, why error) {
 	w.b.log.Error("dead letter", "post", row.Post, "place", w.place, "err", why)
 	owner := w.b.o.Owner
-	var tell []string
+	var tell []core.Piece
 	if owner != row.Place {
 		tell = w.b.Split(owner, fmt.Sprintf("⚠ I could not deliver %s to %s and gave up: %v. `bellhop trace %s` shows it.", row.Post, row.Place, why, row.Post))
 	}

@@ -439,7 +439,7 @@ func (b books) Delivered(ctx context.Context, row core.Row, r core.Receipt) erro
 	return b.tx("delivered", func() error { return b.Store.Delivered(ctx, row, r) })
 }
 
-func (b books) Bury(ctx context.Context, row core.Row, why string, owner core.Place, tell []string) (out []core.Row, err error) {
+func (b books) Bury(ctx context.Context, row core.Row, why string, owner core.Place, tell []core.Piece) (out []core.Row, err error) {
 	err = b.tx("bury", func() error {
 		out, err = b.Store.Bury(ctx, row, why, owner, tell)
 		b.p.world.promise(out)

@@ -138,7 +138,7 @@ type (
 	rowJob struct{ row core.Row }
 	sayJob struct { // past the ledger, which may be the trouble
 		place  core.Place
-		pieces []string
+		pieces []core.Piece
 	}
 	kickJob   struct{}
 	expectJob struct {

@@ -202,14 +202,14 @@ func (n *notes) Delivered(_ context.Context, row core.Row, r core.Receipt) error
 	return n.note(fmt.Sprintf("delivered %s %s", row.Post, r.ID))
 }
 
-func (n *notes) Bury(_ context.Context, row core.Row, _ string, owner core.Place, tell []string) ([]core.Row, error) {
+func (n *notes) Bury(_ context.Context, row core.Row, _ string, owner core.Place, tell []core.Piece) ([]core.Row, error) {
 	told := aRow(owner, 900, "undeliverable")
 	return []core.Row{told}, n.note(fmt.Sprintf("bury %s, tell %d", row.Post, len(tell)))
 }
 
-func (n *notes) Notify(_ context.Context, p core.Place, pieces []string) ([]core.Row, error) {
-	row := aRow(p, 901, pieces[0])
-	return []core.Row{row}, n.note("notify " + pieces[0])
+func (n *notes) Notify(_ context.Context, p core.Place, pieces []core.Piece) ([]core.Row, error) {
+	row := aRow(p, 901, pieces[0].Text)
+	return []core.Row{row}, n.note("notify " + pieces[0].Text)
 }
 
 func (n *notes) Moved(_ context.Context, m core.Moving) error {

@@ -25,7 +25,7 @@ func (a *adapter) Name() string { return a.name }
 
 // Features implements core.Adapter.
 func (a *adapter) Features() core.Features {
-	f := core.Features{Once: a.once, MaxText: a.max, Threads: a.threads, Reply: a.reply, Replies: a.replies, Edits: a.edits, Split: a.split}
+	f := core.Features{Once: a.once, MaxText: a.max, MaxPieces: a.pieces, Threads: a.threads, Reply: a.reply, Replies: a.replies, Edits: a.edits, Split: a.split}
 	switch a.once {
 	case core.OnceEdit:
 		f.Resolve = a.probe
@@ -160,13 +160,16 @@ func (a *adapter) show(o core.Outbound) (core.Receipt, error) {
 	case strings.TrimSpace(o.Text) == "" || len([]rune(o.Text)) > a.max+100:
 		return core.Receipt{}, fmt.Errorf("%w: a text of %d characters", core.ErrRefused, len([]rune(o.Text)))
 	}
+	if o.File != nil && a.heavy {
+		return core.Receipt{}, fmt.Errorf("%w: files are forbidden here", core.ErrRefused)
+	}
 	if o.Edit != "" {
 		return a.change(o.Place, o.Edit, o)
 	}
 	if m := a.keyed(o.Place, o.Key); m != nil && a.once == core.OnceKey {
 		return receipt(m), nil // the second send of a key is dropped
 	}
-	m := &message{author: self, text: o.Text, re: o.ReplyTo, key: o.Key, kind: o.Kind}
+	m := &message{author: self, text: o.Text, file: o.File, re: o.ReplyTo, key: o.Key, kind: o.Kind}
 	if o.Speaker.Name != "" {
 		m.author = o.Speaker.Name
 	}
@@ -189,8 +192,8 @@ func (a *adapter) change(at core.Place, id string, o core.Outbound) (core.Receip
 	if o.Speaker.Name != "" {
 		m.author = o.Speaker.Name
 	}
-	again := m.text == o.Text && m.kind == o.Kind && m.key == o.Key
-	m.text, m.kind, m.key = o.Text, o.Kind, o.Key
+	again := m.text == o.Text && (m.file == nil) == (o.File == nil) && m.kind == o.Kind && m.key == o.Key
+	m.text, m.file, m.kind, m.key = o.Text, o.File, o.Kind, o.Key
 	if !again {
 		a.became(o)
 	}

@@ -22,7 +22,7 @@
 // owner.
 //
 //	bot HANDLE [name= workers= steps= run_time= history=TOKENS/MESSAGES tools= instructions=]
-//	adapter NAME [once=edit|key|readback|none max= replies= threads= edits= signs= reply=mention|thread|always]
+//	adapter NAME [once=edit|key|readback|none max= pieces= heavy= replies= threads= edits= signs= reply=mention|thread|always]
 //	owner PERSON         may do everything
 //	member PERSON        may talk; anybody else is a stranger
 //	agent HANDLE         the default bot; without it, the first
@@ -31,6 +31,9 @@
 //	max_hops N           most hand-offs without a person
 //	each NAME VALUE…     the talk is held once for each value, which $NAME in
 //	                     later lines stands for, and must look the same
+//
+// An adapter with pieces shows no more of them for an outcome: a longer one ends in
+// a file. One that is heavy takes no files after all.
 //
 // # Places and text
 //

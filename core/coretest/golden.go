@@ -133,6 +133,9 @@ func (p *platform) render(at core.Place) string {
 			fmt.Fprintf(&b, " (to %s)", m.re)
 		}
 		fmt.Fprintf(&b, ": %s", visible(m.text))
+		if m.file != nil {
+			fmt.Fprintf(&b, "\n    %s: %q", m.file.Name, short(string(m.file.Content)))
+		}
 		if m.edited {
 			b.WriteString(" (edited)")
 		}

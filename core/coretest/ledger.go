@@ -89,12 +89,12 @@ func (l *ledger) Delivered(ctx context.Context, row core.Row, r core.Receipt) er
 	return l.tx("receipt", nil, func() error { return l.Store.Delivered(ctx, row, r) })
 }
 
-func (l *ledger) Bury(ctx context.Context, row core.Row, why string, owner core.Place, tell []string) (out []core.Row, err error) {
+func (l *ledger) Bury(ctx context.Context, row core.Row, why string, owner core.Place, tell []core.Piece) (out []core.Row, err error) {
 	err = l.tx("bury", &out, func() (err error) { out, err = l.Store.Bury(ctx, row, why, owner, tell); return err })
 	return out, err
 }
 
-func (l *ledger) Notify(ctx context.Context, p core.Place, pieces []string) (out []core.Row, err error) {
+func (l *ledger) Notify(ctx context.Context, p core.Place, pieces []core.Piece) (out []core.Row, err error) {
 	err = l.tx("notify", &out, func() (err error) { out, err = l.Store.Notify(ctx, p, pieces); return err })
 	return out, err
 }

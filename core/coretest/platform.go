@@ -42,6 +42,7 @@ type message struct {
 	author string
 	person string // who wrote it; empty: us
 	text   string
+	file   *core.Attachment
 	re     string // id
 	edited bool   // by a person
 	key    string // Outbound.Key of what sent it

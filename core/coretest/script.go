@@ -146,6 +146,8 @@ type adapterOptions struct {
 	name    string
 	once    core.Once
 	max     int
+	pieces  int  // most of an outcome; 0: no bound, and no files
+	heavy   bool // no file is taken
 	replies bool
 	threads bool
 	edits   bool
@@ -230,13 +232,17 @@ func newAdapter(name string) adapterOptions {
 
 func (sc *scene) adapter(s *scanner) (err error) {
 	a := newAdapter(s.word())
-	names := []string{"once", "max", "replies", "threads", "edits", "signs", "reply"}
+	names := []string{"once", "max", "pieces", "heavy", "replies", "threads", "edits", "signs", "reply"}
 	for name, v, ok := s.option(names...); ok && err == nil; name, v, ok = s.option(names...) {
 		switch name {
 		case "once":
 			a.once = core.Once(v)
 		case "max":
 			a.max, err = strconv.Atoi(v)
+		case "pieces":
+			a.pieces, err = strconv.Atoi(v)
+		case "heavy":
+			a.heavy, err = strconv.ParseBool(v)
 		case "replies":
 			a.replies, err = strconv.ParseBool(v)
 		case "threads":

@@ -197,7 +197,7 @@ var (
 	ann   = core.Person{ID: "chat:ann", Name: "Ann"}
 )
 
-func split(_ core.Place, text string) []string { return []string{text} }
+func split(_ core.Place, text string) []core.Piece { return []core.Piece{{Text: text}} }
 
 // outbox is a platform on which nothing is shown.
 type outbox struct{ *rig }
@@ -207,7 +207,7 @@ func (outbox) Update(core.Run, string)                         {}
 func (outbox) Receipt(context.Context, core.Run) *core.Receipt { return nil }
 func (outbox) Abandon(core.Run)                                {}
 func (outbox) Deliver([]core.Row)                              {}
-func (outbox) Split(p core.Place, text string) []string        { return split(p, text) }
+func (outbox) Split(p core.Place, text string) []core.Piece    { return split(p, text) }
 func (outbox) Handles() []string                               { return []string{"chief"} }
 func (outbox) Trouble(_ context.Context, _, _ string)          {}
 func (o outbox) Features(string) core.Features {

@@ -35,7 +35,7 @@ type Outbox interface {
 	Update(run core.Run, text string)
 	Receipt(ctx context.Context, run core.Run) *core.Receipt
 	Deliver(rows []core.Row)
-	Split(p core.Place, markdown string) []string
+	Split(p core.Place, markdown string) []core.Piece
 	Features(adapter string) core.Features
 	Handles() []string
 	Trouble(ctx context.Context, what, text string)

@@ -37,7 +37,7 @@ func openLedger(dir string) (*store.Store, error) {
 	return store.Open(context.Background(), e, store.Options{})
 }
 
-func whole(_ core.Place, text string) []string { return []string{text} }
+func whole(_ core.Place, text string) []core.Piece { return []core.Piece{{Text: text}} }
 
 // work first ends what an earlier life has left, then has several people talk
 // at once. It prints each thing that the ledger has acknowledged: one write,

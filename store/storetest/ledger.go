@@ -56,7 +56,12 @@ const (
 	replied = "replied"
 )
 
-func split(_ core.Place, text string) []string { return strings.Split(text, "|") }
+func split(_ core.Place, text string) (pieces []core.Piece) {
+	for piece := range strings.SplitSeq(text, "|") {
+		pieces = append(pieces, core.Piece{Text: piece})
+	}
+	return pieces
+}
 
 // house is the ledger with those who use it.
 type house struct {

@@ -260,7 +260,9 @@ func (l *ledger) settle(th *thread, r *run, reply string) (woken []*item) {
 	}
 	hop++
 	ln, _ := th.write(reply, hop)
-	l.say(th.channel, split(core.Place{}, reply)...)
+	for _, piece := range split(core.Place{}, reply) {
+		l.say(th.channel, piece.Text)
+	}
 	to := slices.DeleteFunc(slices.Clone(addressed(reply)), func(bot string) bool { return bot == r.bot })
 	switch {
 	case len(to) == 0:

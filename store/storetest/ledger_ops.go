@@ -443,7 +443,7 @@ func (h *house) deliver(t *rapid.T) {
 		var told []core.Row
 		owner := core.Place{Adapter: "chat", Channel: channels[1]}
 		h.do(func() (err error) {
-			told, err = h.store.Bury(h.ctx, row, "refused", owner, []string{"I gave up."})
+			told, err = h.store.Bury(h.ctx, row, "refused", owner, []core.Piece{{Text: "I gave up."}})
 			return err
 		}, func() {
 			pop(n)
@@ -456,7 +456,7 @@ func (h *house) deliver(t *rapid.T) {
 // again, so that none is made to fail.
 func (h *house) notify(t *rapid.T) {
 	channel := rapid.SampledFrom(channels).Draw(t, "channel")
-	rows, err := h.store.Notify(h.ctx, core.Place{Adapter: "chat", Channel: channel}, []string{"By the way."})
+	rows, err := h.store.Notify(h.ctx, core.Place{Adapter: "chat", Channel: channel}, []core.Piece{{Text: "By the way."}})
 	if err != nil {
 		h.Fatal(err)
 	}
