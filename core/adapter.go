@@ -76,7 +76,8 @@ type Features struct {
 	React func(ctx context.Context, p Place, id, emoji string) error
 	// Before reads what was said at a place before a message. For a mention in
 	// the middle of a thread that is the thread so far; for one at the top level
-	// of a channel, the last messages there.
+	// of a channel, the last messages there. It ends with ctx. ErrRefused: we may
+	// not read there.
 	Before func(ctx context.Context, n Need) (Before, error)
 	// Fetch opens a file that a person sent; File.Ref says which. The caller
 	// bounds what it reads, checks what it is, and closes it. No error names the
@@ -142,14 +143,14 @@ type Need struct {
 	Place     Place
 	MessageID string // the message that opened the thread, or mentioned us in it
 	Since     string // platform id up to which the place has been read; empty: nothing of it
-	Context   int    // most messages before MessageID to quote
+	Context   int    // most messages before MessageID to quote, the latest ones
 }
 
 // Before is what was said at a place before a message, oldest first, without
 // what we said ourselves or have read already.
 type Before struct {
 	Quotes []Quote
-	Files  []File
+	More   bool // in a thread: older ones than were wanted were said since
 }
 
 // InboundKind tells events apart.

@@ -15,6 +15,8 @@ type Entry struct {
 	Command *Command  // the command that the text, or the reaction, is; nil: none
 	Args    string
 	Threads bool   // a mention at the top level opens a thread there
+	Reads   bool   // what was said at the place can be read back
+	Context int    // most messages to quote before a mention at the top level
 	Refusal string // what to say to a person who may not; empty: silence
 }
 

@@ -20,6 +20,12 @@ type Thread struct {
 	Direct   bool      `json:"direct,omitempty"`   // one person and us
 	HopTold  bool      `json:"hop_told,omitempty"` // hop limit announced since the last human message
 
+	// Where what was said can be read back: the platform id up to which the place
+	// has been heard, and whether something was said there since that is not in
+	// the thread.
+	Heard  string `json:"heard,omitempty"`
+	Missed bool   `json:"missed,omitempty"`
+
 	// Cuts says by bot where its window begins: messages before the cut have
 	// been folded away and are read with read_history.
 	Cuts map[string]ID `json:"cuts,omitempty"`
@@ -39,8 +45,9 @@ type Message struct {
 	Hop      int       `json:"hop,omitempty"`
 	Time     time.Time `json:"time"` // the platform's time; never changes
 
-	PlatformID string `json:"platform_id,omitempty"`
-	Corrects   ID     `json:"corrects,omitempty"` // this is a later edit of that message
+	PlatformID string   `json:"platform_id,omitempty"`
+	Corrects   ID       `json:"corrects,omitempty"` // this is a later edit of that message
+	Earlier    *Earlier `json:"earlier,omitempty"`  // nil: all that was said at its place before it is in the thread, or of no interest
 
 	Run    ID     `json:"run,omitempty"`    // bot messages: the run that wrote it
 	After  ID     `json:"after,omitempty"`  // bot messages: the newest message the run had read
@@ -130,9 +137,28 @@ func (f *File) IsImage() bool {
 	return f.Hash != "" && f.Note == "" && strings.HasPrefix(f.MIME, "image/")
 }
 
-// Quote is what a person replied to, forwarded or quoted: data, not orders.
+// Quote is what a person replied to, forwarded or quoted, or what was said
+// before they spoke: data, not orders.
 type Quote struct {
 	Author string `json:"author,omitempty"` // display name, not trusted
 	Own    bool   `json:"own,omitempty"`    // one of our own messages
 	Text   string `json:"text"`
+
+	// Of a message that was read back from the platform.
+	ID    string    `json:"id,omitempty"` // platform id
+	Time  time.Time `json:"time,omitzero"`
+	Files []File    `json:"files,omitempty"` // references; their content is not fetched
+}
+
+// Earlier is what was said at a message's place before it and is not in the
+// thread. Accept notes that there may be something; the first run that reads
+// the message asks the platform for it, and what it gets stays.
+type Earlier struct {
+	Since  string  `json:"since,omitempty"`  // platform id up to which the place had been read; empty: nothing of it
+	Most   int     `json:"most"`             // most messages to quote
+	Read   bool    `json:"read,omitempty"`   // the platform was asked
+	Quotes []Quote `json:"quotes,omitempty"` // oldest first
+	Older  int     `json:"older,omitempty"`  // how many were left out before these
+	More   bool    `json:"more,omitempty"`   // and others before those
+	Note   string  `json:"note,omitempty"`   // why nobody knows; empty: it was read
 }

@@ -42,7 +42,14 @@ type Binding struct {
 	Place string // glob over Place.String(); one without a topic covers the channel's topics too
 	Agent string // default bot of the place; empty: the configured default
 	Reply ReplyMode
+	// Context is the most messages to quote before a mention at the top level of
+	// a channel; nil: UsualContext.
+	Context *int
 }
+
+// UsualContext is how many messages are quoted before a mention at the top
+// level of a channel. Source: architecture D-19.
+const UsualContext = 10
 
 // Matches reports whether the binding covers the place.
 func (b Binding) Matches(p Place) bool {

@@ -115,6 +115,9 @@ func (a *acceptance) message(e *core.Entry, place core.Place) (core.Fate, error)
 	case in.Foreign:
 		return core.FateIgnored, nil
 	case e.Role < core.Member:
+		if err := a.miss(e, place); err != nil {
+			return "", err
+		}
 		return a.refuse(e, place)
 	case e.Command != nil:
 		return a.command(e, place)
@@ -126,16 +129,17 @@ func (a *acceptance) message(e *core.Entry, place core.Place) (core.Fate, error)
 	ours := in.Direct || in.Mentioned || e.Mode == core.ReplyAlways || e.Mode == core.ReplyThread && found
 	blank := strings.TrimSpace(in.Text) == "" && len(in.Quotes)+len(in.Files) == 0 && !in.Mentioned
 	if !ours || blank {
-		return core.FateIgnored, nil
+		return core.FateIgnored, a.miss(e, place)
 	}
 	if !found {
 		if th, err = a.newThread(place, e.Agent, in.Direct); err != nil {
 			return "", err
 		}
+		th.Missed = true
 	}
 	msg := core.Message{
 		Sender: core.Actor{Kind: core.HumanActor, ID: string(in.From.ID)}, Name: in.From.Name,
-		Parts: parts(in), PlatformID: in.MessageID, Time: in.Time,
+		Parts: parts(in), PlatformID: in.MessageID, Time: in.Time, Earlier: hear(e, &th),
 	}
 	if err := a.post(&th, msg, in.Others && !in.Mentioned); err != nil {
 		return "", err
@@ -235,7 +239,7 @@ func (a *acceptance) invoke(e *core.Entry, inv core.Invocation) (core.CommandRep
 		return core.CommandReply{Text: "Only an " + e.Command.Role.String() + " may use /" + e.Command.Name + ".", Idle: true}, nil
 	}
 	inv.Args, inv.From, inv.Role, inv.Direct = e.Args, e.In.From, e.Role, e.In.Direct
-	inv.Commands, inv.Desk = a.batch.Commands, &desk{a}
+	inv.Commands, inv.Desk = a.batch.Commands, &desk{a, e.In.MessageID}
 	reply, err := e.Command.Run(a.ctx, inv)
 	if user, told := errors.AsType[*core.UserError](err); told {
 		return core.CommandReply{Text: user.Text, Idle: true}, nil
@@ -280,7 +284,7 @@ func (a *acceptance) edit(e *core.Entry, place core.Place) (core.Fate, error) {
 	if !th.Archived.IsZero() {
 		return core.FateIgnored, nil
 	}
-	msg.Corrects, msg.Version, msg.Parts, msg.Time = msg.ID, 0, parts(in), in.Time
+	msg.Corrects, msg.Version, msg.Parts, msg.Time, msg.Earlier = msg.ID, 0, parts(in), in.Time, nil
 	return core.FateEdited, a.post(&th, msg, false)
 }
 

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 // Accept.
 type desk struct {
 	*acceptance
+	message string // platform id of the event with the command
 }
 
 // meant are the bots whose work in the thread the subject is; all: everybody's.
@@ -166,6 +168,9 @@ func (d *desk) Archive(thread core.ID) error {
 	fresh, err := d.newThread(th.Place, th.Agent, th.Direct)
 	if err != nil {
 		return err
+	}
+	if th.Heard != "" {
+		fresh.Heard = cmp.Or(d.message, th.Heard) // what was said before is over
 	}
 	return d.put(idKey(famThread, fresh.ID), fresh)
 }

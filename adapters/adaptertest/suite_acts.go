@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"bellhop/core"
 )
@@ -110,7 +111,12 @@ func (s *session) reads(n core.Need, want ...core.Quote) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got.Quotes); diff != "" {
+	for i, q := range got.Quotes {
+		if q.ID == "" || q.Time.IsZero() || i > 0 && got.Quotes[i-1].Time.After(q.Time) {
+			s.t.Errorf("what was read back is %+v", got.Quotes)
+		}
+	}
+	if diff := cmp.Diff(want, got.Quotes, cmpopts.IgnoreFields(core.Quote{}, "ID", "Time")); diff != "" {
 		s.t.Errorf("before %s, since %q, at most %d:\n%s", n.MessageID, n.Since, n.Context, diff)
 	}
 }
@@ -155,6 +161,7 @@ func testBeforeThread(s *session) {
 	e := s.hear(thread, Saying{From: ann, Mention: []Account{s.p.Me()}, Text: "are you there?"})
 	said := []core.Quote{{Author: "Bob", Text: "root"}, {Author: ann.Name, Text: "one & only"}}
 	s.reads(core.Need{Place: e.Place, MessageID: e.MessageID, Context: 10}, said...)
+	s.reads(core.Need{Place: e.Place, MessageID: e.MessageID, Context: 1}, said[1:]...)
 	s.reads(core.Need{Place: e.Place, MessageID: e.MessageID, Context: 10, Since: one.MessageID})
 	s.show(e, "k1", "ours")
 	s.hear(thread, Saying{From: bob, Text: strings.Repeat("long ", 20)})

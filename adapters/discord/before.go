@@ -1,59 +1,90 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/bwmarrin/discordgo"
 
 	"bellhop/core"
 )
 
-// before reads what was said at a place before a message. Where that is not
-// permitted there is nothing.
+// before reads what was said at a place before a message.
 func (a *Adapter) before(ctx context.Context, n core.Need) (core.Before, error) {
+	at := a.home(n.Place, n.MessageID)
+	if !isID(at) || !isID(n.MessageID) || n.Context <= 0 {
+		return core.Before{}, nil
+	}
 	me, err := a.self(ctx)
 	if err != nil {
 		return core.Before{}, a.outcome(err)
 	}
-	at := a.home(n.Place, n.MessageID)
-	var said []message // newest first
-	for until := n.MessageID; isID(at) && isID(until) && len(said) < n.Context; {
-		limit := min(n.Context-len(said), pageSize)
-		var page []message
-		err := a.api.call(ctx, http.MethodGet, fmt.Sprintf("%s?before=%s&limit=%d", messagePath(at, ""), until, limit), nil, &page)
-		if refusedWith(err, discordgo.ErrCodeMissingAccess, discordgo.ErrCodeMissingPermissions, discordgo.ErrCodeUnknownChannel) {
-			a.log.Warn("what was said before cannot be read", "channel", at, "err", err)
-			break
+	said, more, err := a.back(ctx, at, n.MessageID, n.Since, n.Context, func(m *message) bool { return m.Author.ID != me.user })
+	if err != nil {
+		return core.Before{}, a.outcome(err)
+	}
+	return core.Before{Quotes: a.recall(me, said), More: more && at == n.Place.Topic}, nil
+}
+
+// back reads what was said in a channel, from the message until (empty: from
+// the end) back to the message since (empty: to the beginning), the newest
+// first. It ends when it has most messages that are wanted; more says that
+// there is another.
+func (a *Adapter) back(ctx context.Context, channel, until, since string, most int, wanted func(*message) bool) (said []message, more bool, err error) {
+	limit := min(2*most+10, pageSize) // some may not be wanted
+	for range maxPages {
+		path := fmt.Sprintf("%s?limit=%d", messagePath(channel, ""), limit)
+		if until != "" {
+			path += "&before=" + until
 		}
-		if err != nil {
-			return core.Before{}, a.outcome(err)
+		var page []message
+		if err := a.api.call(ctx, http.MethodGet, path, nil, &page); err != nil {
+			return nil, false, err
 		}
 		slices.SortFunc(page, func(a, b message) int { return compareIDs(b.ID, a.ID) })
-		read := false
 		for _, m := range page {
 			until = m.ID
-			if read = n.Since != "" && compareIDs(m.ID, n.Since) <= 0; read {
-				break
+			if first := m.Referenced.v; m.Kind == discordgo.MessageTypeThreadStarterMessage && first != nil {
+				m = *first // the message that the thread was opened from
+			}
+			if since != "" && compareIDs(m.ID, since) <= 0 {
+				return said, false, nil
+			}
+			if !m.spoken() || !wanted(&m) {
+				continue
+			}
+			if len(said) == most {
+				return said, true, nil
 			}
 			said = append(said, m)
 		}
-		if read || len(page) < limit {
-			break
+		if len(page) < limit || !isID(until) {
+			return said, false, nil
 		}
 	}
-	var out core.Before
+	return said, true, nil
+}
+
+// recall makes quotes, the oldest first, of messages that were read back.
+func (a *Adapter) recall(me identity, said []message) (out []core.Quote) {
 	for _, m := range slices.Backward(said) {
-		if first := m.Referenced.v; m.Kind == discordgo.MessageTypeThreadStarterMessage && first != nil {
-			m = *first // the message that the thread was opened from
+		q := core.Quote{Author: m.authorName(), Own: m.Author.ID == me.user, Text: a.plain(&m), ID: clean(m.ID), Time: born(m.ID), Files: m.files()}
+		for _, s := range m.Snapshots.v { // what was forwarded
+			q.Text = strings.TrimSpace(q.Text + "\n" + a.plain(&s.Message.v))
+			q.Files = append(q.Files, s.Message.v.files()...)
 		}
-		if m.Author.ID == me.user || !m.spoken() {
-			continue
+		if q.Text != "" || len(q.Files) > 0 {
+			out = append(out, q)
 		}
-		out.Quotes = append(out.Quotes, a.quote(&m)...)
-		out.Files = append(out.Files, m.files()...)
 	}
-	return out, nil
+	return out
+}
+
+// authorName is how the writer of a message is shown.
+func (m *message) authorName() string {
+	return clean(cmp.Or(m.Member.v.Nick, m.Author.Global, m.Author.Name))
 }

@@ -134,22 +134,29 @@ func TestBefore(t *testing.T) {
 		calls   int
 	}{
 		"at top level": {core.Need{Place: fresh, MessageID: "100", Context: 2}, map[string][]answer{
-			"GET /channels/10/messages?before=100&limit=2": {list(wrote("98", "5", "second", pdf), wrote("97", "6", "first", ""))},
+			"GET /channels/10/messages?limit=14&before=100": {list(wrote("98", "5", "second", pdf), wrote("97", "6", "first", ""), wrote("96", "6", "too old", ""))},
 		}, "u6: first|u5: second", 1, 1},
 		"in a thread, with what it began with": {core.Need{Place: thread, MessageID: "30", Context: 10}, map[string][]answer{
-			"GET /channels/11/messages?before=30&limit=10": {list(wrote("29", "5", "third", ""), wrote("28", meID, "ours", ""),
+			"GET /channels/11/messages?limit=30&before=30": {list(wrote("29", "5", "third", ""), wrote("28", meID, "ours", ""),
 				strings.Replace(wrote("11", "6", "", `"referenced_message":`+wrote("11", "6", "first", "")), `"type":0`, `"type":21`, 1))},
 		}, "u6: first|u5: third", 0, 1},
 		"since": {core.Need{Place: thread, MessageID: "30", Since: "28", Context: 10}, map[string][]answer{
-			"GET /channels/11/messages?before=30&limit=10": {list(wrote("29", "5", "new", ""), wrote("28", "5", "read", ""))},
+			"GET /channels/11/messages?limit=30&before=30": {list(wrote("29", "5", "new", ""), wrote("28", "5", "read", ""))},
 		}, "u5: new", 0, 1},
 		"several pages": {core.Need{Place: thread, MessageID: "30", Since: "1", Context: 150}, map[string][]answer{
-			"GET /channels/11/messages?before=30&limit=100": {list(slices.Repeat([]string{wrote("20", "5", "x", "")}, 100)...)},
-			"GET /channels/11/messages?before=20&limit=50":  {list(wrote("19", "5", "old", ""))},
+			"GET /channels/11/messages?limit=100&before=30": {list(slices.Repeat([]string{wrote("20", "5", "x", "")}, 100)...)},
+			"GET /channels/11/messages?limit=100&before=20": {list(wrote("19", "5", "old", ""))},
 		}, "u5: old" + strings.Repeat("|u5: x", 100), 0, 2},
-		"not permitted": {core.Need{Place: thread, MessageID: "30", Context: 10}, map[string][]answer{
-			"GET /channels/11/messages?before=30&limit=10": {no(403, 50001, "Missing Access")},
-		}, "", 0, 1},
+		"more than is wanted": {core.Need{Place: thread, MessageID: "30", Context: 1}, map[string][]answer{
+			"GET /channels/11/messages?limit=12&before=30": {list(wrote("29", "5", "new", ""), wrote("28", "5", "old", ""))},
+		}, "u5: new|and more", 0, 1},
+		"what the thread began with is read": {core.Need{Place: thread, MessageID: "30", Since: "11", Context: 10}, map[string][]answer{
+			"GET /channels/11/messages?limit=30&before=30": {list(wrote("29", "5", "third", ""),
+				strings.Replace(wrote("12", "6", "", `"referenced_message":`+wrote("11", "6", "first", "")), `"type":0`, `"type":21`, 1))},
+		}, "u5: third", 0, 1},
+		"forwarded": {core.Need{Place: thread, MessageID: "30", Context: 10}, map[string][]answer{
+			"GET /channels/11/messages?limit=30&before=30": {list(wrote("29", "5", "", `"message_snapshots":[{"message":`+wrote("1", "6", "news", pdf)+`}]`))},
+		}, "u5: news", 1, 1},
 		"not wanted": {core.Need{Place: thread, MessageID: "30"}, nil, "", 0, 0},
 	}
 	for name, tt := range tests {
@@ -161,14 +168,22 @@ func TestBefore(t *testing.T) {
 				t.Fatal(err)
 			}
 			var said []string
+			files := 0
 			for _, q := range got.Quotes {
 				said = append(said, q.Author+": "+q.Text)
+				files += len(q.Files)
+				if q.ID == "" || q.Time.IsZero() {
+					t.Errorf("%+v", q)
+				}
+			}
+			if got.More {
+				said = append(said, "and more")
 			}
 			if diff := cmp.Diff(tt.want, strings.Join(said, "|")); diff != "" {
 				t.Error(diff)
 			}
-			if len(got.Files) != tt.files || len(s.made("")) != tt.calls {
-				t.Errorf("%d files, calls %q", len(got.Files), s.whats())
+			if files != tt.files || len(s.made("")) != tt.calls {
+				t.Errorf("%d files, calls %q", files, s.whats())
 			}
 		})
 	}
@@ -176,6 +191,10 @@ func TestBefore(t *testing.T) {
 	s.answer = func(call) answer { return answer{status: 500} }
 	if _, err := inThread(s).before(t.Context(), core.Need{Place: thread, MessageID: "30", Context: 1}); !errors.Is(err, core.ErrUnknown) {
 		t.Errorf("an outage: %v", err)
+	}
+	s.answer = func(call) answer { return no(403, 50001, "Missing Access") }
+	if _, err := inThread(s).before(t.Context(), core.Need{Place: thread, MessageID: "30", Context: 1}); !errors.Is(err, core.ErrRefused) {
+		t.Errorf("not permitted: %v", err)
 	}
 }
 

@@ -127,7 +127,7 @@ func (a *Adapter) quote(m *message) []core.Quote {
 	me := a.me.user
 	a.mu.Unlock()
 	return []core.Quote{{
-		Author: clean(cmp.Or(m.Member.v.Nick, m.Author.Global, m.Author.Name)),
+		Author: m.authorName(),
 		Own:    me != "" && m.Author.ID == me,
 		Text:   text,
 	}}

@@ -41,7 +41,7 @@ func TestTokensAreNowhere(t *testing.T) {
 		tell(err)
 		_, err = f.Fetch(t.Context(), core.File{Ref: "F1 https://files.slack.com/x"})
 		tell(err)
-		_, err = f.Before(t.Context(), core.Need{Place: thread, MessageID: "1700000000.000900"})
+		_, err = f.Before(t.Context(), core.Need{Place: thread, MessageID: "1700000000.000900", Context: 1})
 		tell(err)
 		tell(f.Typing(t.Context(), thread))
 		tell(f.React(t.Context(), thread, "1.1", "👀"))

@@ -1,7 +1,6 @@
 package slack
 
 import (
-	"cmp"
 	"context"
 	"net/url"
 	"slices"
@@ -11,11 +10,8 @@ import (
 	"bellhop/core"
 )
 
-// maxThread is the most messages of a thread to quote, the latest ones.
-const maxThread = 200
-
 // before reads what was said at a place before a message: in a thread, all of
-// it; elsewhere the last messages, as many as are wanted. What we said
+// it; elsewhere the last messages; as many as are wanted. What we said
 // ourselves is left out.
 func (a *Adapter) before(ctx context.Context, n core.Need) (core.Before, error) {
 	if err := check(n.Place); err != nil {
@@ -30,20 +26,12 @@ func (a *Adapter) before(ctx context.Context, n core.Need) (core.Before, error) 
 		return m.TS == n.MessageID || n.MessageID != "" && m.TS > n.MessageID || m.TS <= n.Since || !speaks(&m) || a.decoder(me).ours(&m)
 	})
 	slices.SortFunc(said, func(x, y message) int { return strings.Compare(x.TS, y.TS) })
-	most := maxThread
-	if !inThread(n) {
-		most = min(max(n.Context, 0), maxThread)
+	older := max(0, len(said)-n.Context)
+	quotes, err := a.quotes(ctx, me, said[older:])
+	if err != nil {
+		return core.Before{}, a.outcome(err)
 	}
-	said = said[max(0, len(said)-most):]
-
-	out, missing := a.quote(me, said)
-	if len(missing) > 0 {
-		if err := a.learn(ctx, missing); err != nil {
-			return core.Before{}, a.outcome(err)
-		}
-		out, _ = a.quote(me, said)
-	}
-	return out, nil
+	return core.Before{Quotes: quotes, More: older > 0 && inThread(n)}, nil
 }
 
 // inThread reports whether the message stands in a thread, below its root.
@@ -52,6 +40,9 @@ func inThread(n core.Need) bool { return n.Place.Topic != "" && n.Place.Topic !=
 // readBefore reads enough messages up to n's.
 func (a *Adapter) readBefore(ctx context.Context, n core.Need) ([]message, error) {
 	params := url.Values{}
+	if n.Context <= 0 {
+		return nil, nil
+	}
 	if n.MessageID != "" {
 		params.Set("latest", n.MessageID)
 	}
@@ -59,9 +50,6 @@ func (a *Adapter) readBefore(ctx context.Context, n core.Need) ([]message, error
 		params.Set("oldest", n.Since)
 	}
 	if !inThread(n) {
-		if n.Context <= 0 {
-			return nil, nil
-		}
 		// Some may be ours, or say nothing.
 		params.Set("limit", strconv.Itoa(min(n.Context*2+10, pageSize)))
 		page, err := a.history(ctx, n.Place.Channel, params)
@@ -83,21 +71,37 @@ func (a *Adapter) readBefore(ctx context.Context, n core.Need) ([]message, error
 	return said, nil
 }
 
-// quote makes quotes of messages; missing are the people whose names it lacks.
-func (a *Adapter) quote(me identity, said []message) (out core.Before, missing []lookup) {
+// quotes makes quotes of messages, with the names of people where Slack tells
+// them soon.
+func (a *Adapter) quotes(ctx context.Context, me identity, said []message) ([]core.Quote, error) {
+	out, missing := a.quote(me, said)
+	if len(missing) > 0 {
+		if err := a.learn(ctx, missing); err != nil {
+			return nil, err
+		}
+		out, _ = a.quote(me, said)
+	}
+	return out, nil
+}
+
+// quote makes quotes of messages, each followed by those that it holds itself;
+// missing are the people whose names it lacks.
+func (a *Adapter) quote(me identity, said []message) (out []core.Quote, missing []lookup) {
 	d := a.decoder(me)
 	for i := range said {
 		m := &said[i]
-		in := core.Inbound{Files: files(m.Files.v)}
-		text := cmp.Or(d.read(m.Text).text, fileNames(in.Files))
-		if text != "" {
-			out.Quotes = append(out.Quotes, core.Quote{Author: d.authorName(m), Text: text})
+		q := core.Quote{Author: d.authorName(m), Own: d.ours(m), Text: d.read(m.Text).text, ID: clean(m.TS), Time: when(m.TS), Files: files(m.Files.v)}
+		if q.Text != "" || len(q.Files) > 0 {
+			out = append(out, q)
 		}
 		for _, at := range m.Attachments.v {
+			var in core.Inbound
 			d.quote(&in, &at.v)
+			for _, shared := range in.Quotes {
+				shared.ID, shared.Files = q.ID, in.Files
+				out = append(out, shared)
+			}
 		}
-		out.Quotes = append(out.Quotes, in.Quotes...)
-		out.Files = append(out.Files, in.Files...)
 	}
 	return out, d.missing
 }

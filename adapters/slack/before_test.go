@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -27,11 +28,13 @@ func TestBefore(t *testing.T) {
 		line(40, ann, "", `,"subtype":"channel_join"`), line(50, `"bot_id":"B2","username":"CI"`, "red", `,"subtype":"bot_message"`),
 		line(60, ann, "<@UBOT> help"), line(70, bob, "after"), `{"text":5}`,
 	}
-	root := core.Quote{Author: "Ann", Text: "root & all"}
-	look := core.Quote{Author: "Bob", Text: "@Ann look"}
-	red := core.Quote{Author: "CI", Text: "red"}
-	file := []core.File{{Name: "a.txt", Ref: "F1 https://files.slack.com/a"}}
 	at := func(n int) string { return fmt.Sprintf("17000000%02d.000100", n) }
+	quote := func(n int, author, text string, files ...core.File) core.Quote {
+		return core.Quote{Author: author, Text: text, ID: at(n), Time: time.Unix(1_700_000_000+int64(n), 100_000).UTC(), Files: files}
+	}
+	root := quote(10, "Ann", "root & all")
+	look := quote(30, "Bob", "@Ann look", core.File{Name: "a.txt", Ref: "F1 https://files.slack.com/a"})
+	red := quote(50, "CI", "red")
 	tests := map[string]struct {
 		need   core.Need
 		method string
@@ -39,16 +42,20 @@ func TestBefore(t *testing.T) {
 		want   core.Before
 	}{
 		"a thread so far": {
-			core.Need{Place: core.Place{Channel: "C1", Topic: at(10)}, MessageID: at(60)}, "conversations.replies",
-			map[string]string{"channel": "C1", "ts": at(10), "latest": at(60), "limit": "200"}, core.Before{Quotes: []core.Quote{root, look, red}, Files: file},
+			core.Need{Place: core.Place{Channel: "C1", Topic: at(10)}, MessageID: at(60), Context: 100}, "conversations.replies",
+			map[string]string{"channel": "C1", "ts": at(10), "latest": at(60), "limit": "200"}, core.Before{Quotes: []core.Quote{root, look, red}},
 		},
 		"what is new in it": {
-			core.Need{Place: core.Place{Channel: "C1", Topic: at(10)}, MessageID: at(60), Since: at(30)}, "conversations.replies",
+			core.Need{Place: core.Place{Channel: "C1", Topic: at(10)}, MessageID: at(60), Since: at(30), Context: 100}, "conversations.replies",
 			map[string]string{"channel": "C1", "ts": at(10), "latest": at(60), "oldest": at(30), "limit": "200"}, core.Before{Quotes: []core.Quote{red}},
+		},
+		"the last of a thread": {
+			core.Need{Place: core.Place{Channel: "C1", Topic: at(10)}, MessageID: at(60), Context: 2}, "conversations.replies",
+			map[string]string{"channel": "C1", "ts": at(10), "latest": at(60), "limit": "200"}, core.Before{Quotes: []core.Quote{look, red}, More: true},
 		},
 		"the last of a channel": {
 			core.Need{Place: core.Place{Channel: "C1", Topic: at(60)}, MessageID: at(60), Context: 2}, "conversations.history",
-			map[string]string{"channel": "C1", "latest": at(60), "limit": "14"}, core.Before{Quotes: []core.Quote{look, red}, Files: file},
+			map[string]string{"channel": "C1", "latest": at(60), "limit": "14"}, core.Before{Quotes: []core.Quote{look, red}},
 		},
 		"of a direct conversation": {
 			core.Need{Place: dm, MessageID: at(60), Since: at(30), Context: 10}, "conversations.history",

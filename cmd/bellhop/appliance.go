@@ -121,7 +121,7 @@ func team(cfg *config.Config) ([]core.Bot, error) {
 func bindings(cfg *config.Config) []core.Binding {
 	var out []core.Binding
 	for _, b := range cfg.Bindings {
-		out = append(out, core.Binding{Place: b.Place, Agent: b.Agent, Reply: core.ReplyMode(b.Reply)})
+		out = append(out, core.Binding{Place: b.Place, Agent: b.Agent, Reply: core.ReplyMode(b.Reply), Context: &b.ContextMessages})
 	}
 	return out
 }

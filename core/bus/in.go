@@ -57,7 +57,8 @@ func (b *Bus) accept(ctx context.Context, acc *account, batch []core.Inbound) er
 // entry decides what can be decided of an event without the ledger.
 func (b *Bus) entry(acc *account, in core.Inbound) core.Entry {
 	in.Text = strings.ToValidUTF8(in.Text, "�")
-	e := core.Entry{In: in, Role: b.o.Access.Role(in.From), Agent: b.o.Agent, Mode: acc.features.Reply, Threads: acc.features.Threads}
+	e := core.Entry{In: in, Role: b.o.Access.Role(in.From), Agent: b.o.Agent, Mode: acc.features.Reply, Threads: acc.features.Threads,
+		Reads: acc.features.Before != nil, Context: core.UsualContext}
 	for _, bind := range b.o.Bindings {
 		if !bind.Matches(in.Place) {
 			continue
@@ -67,6 +68,9 @@ func (b *Bus) entry(acc *account, in core.Inbound) core.Entry {
 		}
 		if bind.Reply != "" {
 			e.Mode = bind.Reply
+		}
+		if bind.Context != nil {
+			e.Context = *bind.Context
 		}
 		break
 	}

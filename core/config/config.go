@@ -104,6 +104,8 @@ type Binding struct {
 	Place string `toml:"place"`           // adapter:channel or adapter:channel/topic, * is a glob; no default
 	Agent string `toml:"agent"`           // default: the default agent
 	Reply string `toml:"reply,omitempty"` // mention: only when mentioned; thread: a mention opens a thread, then all of it; always; default: as fits the platform (telegram: mention)
+
+	ContextMessages int `toml:"context_messages"` // most messages quoted before a mention at the top level of a channel, where the platform lets the bot read them; default 10
 }
 
 // Access says who may talk to the bots. Nobody is let in by an empty list.

@@ -160,6 +160,7 @@ instructions = "Help ${WHO}."
 place = "tg:-100*/7"
 agent = "helper"
 reply = "always"
+context_messages = 0
 [[bindings]]
 place = "*:ops"
 [access]
@@ -225,7 +226,7 @@ media = "0"
 		},
 		Bindings: []Binding{
 			{Place: "tg:-100*/7", Agent: "helper", Reply: "always"},
-			{Place: "*:ops", Agent: "chief"},
+			{Place: "*:ops", Agent: "chief", ContextMessages: 10},
 		},
 		Access: Access{Owners: []string{"tg:1111", "console:ada"}, Members: []string{"tg:*"}},
 		Limits: Limits{MaxRuns: 2, MaxHops: 3},
@@ -342,6 +343,7 @@ deep = "x ${CANARY}"
 
 [[bindings]]
 agent = "assistant"
+context_messages = 10
 place = "telegram:${CANARY}"
 
 [limits]

@@ -36,6 +36,9 @@ func (a *adapter) Features() core.Features {
 		f.React = a.react
 		f.Typing = func(context.Context, core.Place) error { return nil }
 	}
+	if a.reads {
+		f.Before = a.before
+	}
 	f.Health = func() core.Health { return core.Health{LastInbound: time.Now()} }
 	f.Preview = func(core.Place, bool) time.Duration { return time.Second }
 	return f

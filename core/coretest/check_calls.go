@@ -116,13 +116,19 @@ func (c *checker) checkRunsPrefix(calls []*asked) {
 		at := seat{run.Bot, run.Thread}
 		before, ok := last[at]
 		last[at] = id
-		if !ok || byID[before].Cut != run.Cut {
+		if !ok || byID[before].Cut != run.Cut || c.retries(run) {
 			continue
 		}
 		if x, y := withoutTail(first[before]), flat(first[id].call.Messages); !strings.HasPrefix(y, x) {
 			c.problem("the history that %s read is not the beginning of what %s read:\n%s\n----\n%s", before, id, x, y)
 		}
 	}
+}
+
+// retries reports whether the run answers messages again: what was not to be
+// had for them may be had by now.
+func (c *checker) retries(run core.Run) bool {
+	return slices.ContainsFunc(c.Items, func(it core.Item) bool { return it.Run == run.ID && it.Parent != "" })
 }
 
 // runOf is the run that a call was made in; empty while that is not stored.

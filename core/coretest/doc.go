@@ -22,11 +22,11 @@
 // owner.
 //
 //	bot HANDLE [name= workers= steps= run_time= history=TOKENS/MESSAGES tools= instructions=]
-//	adapter NAME [once=edit|key|readback|none max= pieces= heavy= replies= threads= edits= signs= reply=mention|thread|always]
+//	adapter NAME [once=edit|key|readback|none max= pieces= heavy= replies= threads= edits= signs= reads= reply=mention|thread|always]
 //	owner PERSON         may do everything
 //	member PERSON        may talk; anybody else is a stranger
 //	agent HANDLE         the default bot; without it, the first
-//	bind PLACE [agent= reply=]
+//	bind PLACE [agent= reply= context_messages=]
 //	max_runs N           most runs at once
 //	max_hops N           most hand-offs without a person
 //	each NAME VALUE…     the talk is held once for each value, which $NAME in
@@ -46,6 +46,7 @@
 // # Lines
 //
 //	say PLACE PERSON [re=ID] [quote=…] TEXT
+//	aside PLACE PERSON [file=NAME] TEXT   said where our account is not told of it
 //	edit PLACE ID TEXT   a person changes a message
 //	delete PLACE ID      anybody's message goes; people's with an event
 //	react PLACE PERSON ID EMOJI    a person marks a message
@@ -73,17 +74,19 @@
 //	expect queued N      so many messages wait
 //
 // WHEN is before or after. A MOMENT is one of the ledger's transactions
-// (accept, begin, opened, step, settle, chunk, receipt, bury, moved), a model's
+// (accept, begin, opened, prepared, step, settle, chunk, receipt, bury, moved), a model's
 // call (before: it is asked; after: it has answered), a tool's call (before and
 // after its effect), or a call of the platform, like OP: open (a status line),
 // post (a text of its own), edit (the text in place of a status line), update
-// (a preview), resolve (what became of a lost one). After such a call, it is
+// (a preview), resolve (what became of a lost one), read (what was said
+// there). After such a call, it is
 // shown and the answer is lost. NAME:OP is that of another adapter.
 //
 // HOW is rate [TIME [global]], notsent, lost (done, and the answer is lost),
 // unknown (not done, and no answer), hang (no answer for 30 s, not done), slow
 // [TIME] (done after a while), refused, gone, or fatal. A resolve that fails
-// knows nothing: it is unknown, or rate, hang or slow.
+// knows nothing: it is unknown, or rate, hang or slow. A read that hangs ends
+// with the patience of whoever waits for it.
 //
 // # Golden sections
 //

@@ -72,6 +72,11 @@ func (l *ledger) Opened(ctx context.Context, run core.Run, r core.Receipt) error
 	return l.tx("opened", nil, func() error { return l.Store.Opened(ctx, run, r) })
 }
 
+func (l *ledger) Prepared(ctx context.Context, run core.Run, msgs []core.Message) (out core.Run, err error) {
+	err = l.tx("prepared", nil, func() (err error) { out, err = l.Store.Prepared(ctx, run, msgs); return err })
+	return out, err
+}
+
 func (l *ledger) Step(ctx context.Context, run core.Run, st core.Step) error {
 	return l.tx("step", nil, func() error { return l.Store.Step(ctx, run, st) })
 }

@@ -23,8 +23,8 @@ type trap struct {
 	hold       bool
 }
 
-var happenings = []string{"accept", "begin", "opened", "step", "settle", "chunk", "receipt", "bury", "moved", "notify", "stopclean",
-	"model", "tool", "open", "post", "edit", "update", "resolve"}
+var happenings = []string{"accept", "begin", "opened", "step", "settle", "chunk", "receipt", "bury", "moved", "notify", "stopclean", "prepared",
+	"model", "tool", "open", "post", "edit", "update", "resolve", "read"}
 
 // set reads "WHEN MOMENT [N]", or "off", which ends all.
 func (m *moments) set(s *scanner, hold bool) error {

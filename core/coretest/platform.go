@@ -41,6 +41,7 @@ type message struct {
 	id     string
 	author string
 	person string // who wrote it; empty: us
+	at     time.Time
 	text   string
 	file   *core.Attachment
 	re     string // id
@@ -74,7 +75,7 @@ type fault struct {
 }
 
 // operations are the calls of a platform.
-var operations = []string{"open", "post", "edit", "update", "resolve"}
+var operations = []string{"open", "post", "edit", "update", "resolve", "read"}
 
 func newPlatform(o adapterOptions) *platform {
 	return &platform{adapterOptions: o, rooms: map[core.Place][]*message{}, ids: map[string]int{}, moved: map[string]string{}, wake: make(chan struct{})}
@@ -104,7 +105,7 @@ func title(who string) string { return strings.ToUpper(who[:1]) + who[1:] }
 
 func (p *platform) add(at core.Place, m *message) {
 	p.ids[at.Channel]++
-	m.id = strconv.Itoa(p.ids[at.Channel])
+	m.id, m.at = strconv.Itoa(p.ids[at.Channel]), time.Now().UTC()
 	p.rooms[at] = append(p.rooms[at], m)
 }
 
@@ -142,6 +143,17 @@ func (p *platform) say(at core.Place, who, re, quote, text string, people []stri
 	p.decode(&in, text, people)
 	p.deliver(in)
 	return nil
+}
+
+// aside is a person's message of which nobody tells us.
+func (p *platform) aside(at core.Place, who, file, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m := &message{author: title(who), person: who, text: text}
+	if file != "" {
+		m.file = &core.Attachment{Name: file}
+	}
+	p.add(at, m)
 }
 
 // decode reads a text as an adapter does.

@@ -152,6 +152,7 @@ type adapterOptions struct {
 	threads bool
 	edits   bool
 	signs   bool // typing and reactions
+	reads   bool // what was said can be read back
 	reply   core.ReplyMode
 }
 
@@ -174,11 +175,16 @@ func (sc *scene) set(l line) (bool, error) {
 		sc.agent = s.word()
 	case "bind":
 		b := core.Binding{Place: s.word()}
-		for name, v, ok := s.option("agent", "reply"); ok; name, v, ok = s.option("agent", "reply") {
-			if name == "agent" {
+		names := []string{"agent", "reply", "context_messages"}
+		for name, v, ok := s.option(names...); ok && err == nil; name, v, ok = s.option(names...) {
+			switch name {
+			case "agent":
 				b.Agent = v
-			} else {
+			case "reply":
 				b.Reply = core.ReplyMode(v)
+			default:
+				b.Context = new(int)
+				*b.Context, err = strconv.Atoi(v)
 			}
 		}
 		sc.bindings = append(sc.bindings, b)
@@ -232,7 +238,7 @@ func newAdapter(name string) adapterOptions {
 
 func (sc *scene) adapter(s *scanner) (err error) {
 	a := newAdapter(s.word())
-	names := []string{"once", "max", "pieces", "heavy", "replies", "threads", "edits", "signs", "reply"}
+	names := []string{"once", "max", "pieces", "heavy", "replies", "threads", "edits", "signs", "reads", "reply"}
 	for name, v, ok := s.option(names...); ok && err == nil; name, v, ok = s.option(names...) {
 		switch name {
 		case "once":
@@ -251,6 +257,8 @@ func (sc *scene) adapter(s *scanner) (err error) {
 			a.edits, err = strconv.ParseBool(v)
 		case "signs":
 			a.signs, err = strconv.ParseBool(v)
+		case "reads":
+			a.reads, err = strconv.ParseBool(v)
 		case "reply":
 			a.reply = core.ReplyMode(v)
 		}

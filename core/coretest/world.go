@@ -251,6 +251,13 @@ func (w *world) do(l line) error {
 	switch l.verb {
 	case "say":
 		return w.say(&s)
+	case "aside":
+		p, at := w.place(s.word(), "")
+		who := s.word()
+		_, file, _ := s.option("file")
+		text, err := s.text()
+		p.aside(at, who, file, text)
+		return err
 	case "edit", "delete":
 		p, at := w.place(s.word(), "")
 		id := s.word()

@@ -30,7 +30,9 @@ func FuzzUnrollText(f *testing.F) {
 		k.reply("chief", said, text).Digest = text
 		m := k.say(name, core.Quote{Author: author, Text: quote}, text, core.File{Name: file, MIME: file},
 			core.File{Name: file, MIME: "image/" + file, Hash: file, Note: quote})
+		m.Earlier = &core.Earlier{Read: true, Note: author, Older: len(text)}
 		k.say(name, text).Corrects = "m1"
+		k.Messages[len(k.Messages)-1].Earlier = &core.Earlier{Read: true, Quotes: []core.Quote{{Author: author, Text: quote, Files: []core.File{{Name: file, MIME: name}}}, {Text: text}}}
 		k.reply("engineer", "", text)
 		tail := Tail(k.View, []core.ID{said, m.ID}, noon, nil)
 		out := Unroll(k.View, tail)

@@ -90,6 +90,9 @@ func (w *writer) reply(m *core.Message) {
 
 // speech writes a message of anybody else's.
 func (w *writer) speech(m *core.Message) {
+	if before := w.earlier(m); before != "" {
+		w.text.WriteString(before + "\n\n")
+	}
 	w.text.WriteString("[" + w.names.of(m) + "]")
 	if m.Corrects != "" {
 		w.text.WriteString(" corrects an earlier message")
@@ -112,7 +115,7 @@ func (w *writer) body(m *core.Message) string {
 	var quotes []string
 	for _, p := range m.Parts {
 		if p.Kind == core.QuotePart && p.Quote != nil {
-			quotes = append(quotes, w.quote(p.Quote))
+			quotes = append(quotes, w.quote(p.Quote, ""))
 		}
 	}
 	if text == "" && len(files) == 0 {
@@ -130,8 +133,8 @@ func (w *writer) body(m *core.Message) string {
 	return strings.Join(append(quotes, files...), "\n")
 }
 
-// quote is a quote as lines that begin with "> ".
-func (w *writer) quote(q *core.Quote) string {
+// quote is a quote as lines that begin with "> "; when follows the name.
+func (w *writer) quote(q *core.Quote, when string) string {
 	text := clean(strings.TrimSpace(q.Text))
 	if n := utf8.RuneCountInString(text); n > quoteLength {
 		text = fmt.Sprintf("%s ⟦%d characters left out⟧", head(text, quoteLength), n-quoteLength)
@@ -140,7 +143,7 @@ func (w *writer) quote(q *core.Quote) string {
 	if q.Own {
 		return "> ⟦written by us⟧ " + text
 	}
-	return "> " + w.names.quoted(q) + ": " + text
+	return "> " + w.names.quoted(q) + when + ": " + text
 }
 
 // oneLine is clean text on one line, cut after limit characters.

@@ -43,36 +43,52 @@ var errSlow = errors.New("too slow")
 // opener is Features.Fetch.
 type opener func(ctx context.Context, f core.File) (io.ReadCloser, error)
 
-// prepare fetches the files that the run's triggers came with, and stores what
-// became of each before a model sees it: a resumed run fetches nothing that is
-// kept, and reads what it read before. A file that cannot be had gets a note,
-// which stands until somebody retries.
+// prepare finds out what the run still needs of its platform, and stores it
+// before a model sees it: what was said before its messages, and the files that
+// its triggers came with. A resumed run asks for nothing that is kept, and reads
+// what it read before. What cannot be had gets a note, which stands until
+// somebody retries.
 func (t *turn) prepare(ctx context.Context) error {
-	open := t.o.Outbox.Features(t.run.Reply.Place.Adapter).Fetch
-	if t.o.Files == nil || open == nil || len(t.steps) > 0 {
+	if len(t.steps) > 0 {
 		return nil
 	}
-	var changed []core.Message
+	f := t.o.Outbox.Features(t.run.Reply.Place.Adapter)
+	var changed []*core.Message
+	var lacking []*core.Message
 	var files []*core.File
 	for _, m := range t.view.Messages {
-		if !slices.Contains(t.run.Triggers, m.ID) {
-			continue
+		lacks := f.Before != nil && t.lacks(&m)
+		if lacks {
+			lacking = append(lacking, &m)
 		}
-		if parts, wanted, ok := t.wanted(m.Parts); ok {
-			m.Parts = parts
-			changed = append(changed, m)
+		if t.o.Files != nil && f.Fetch != nil && slices.Contains(t.run.Triggers, m.ID) {
+			parts, wanted, differ := t.wanted(m.Parts)
+			m.Parts, lacks = parts, lacks || differ
 			files = append(files, wanted...)
+		}
+		if lacks {
+			changed = append(changed, &m)
 		}
 	}
 	if len(changed) == 0 {
 		return nil
 	}
-	t.fetchAll(ctx, open, files)
+	t.recall(ctx, f.Before, lacking)
+	t.fetchAll(ctx, f.Fetch, files)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	return t.prepared(ctx, changed)
+}
+
+// prepared stores the messages, and reads them from now on.
+func (t *turn) prepared(ctx context.Context, changed []*core.Message) error {
+	msgs := make([]core.Message, len(changed))
+	for i, m := range changed {
+		msgs[i] = *m
+	}
 	err := t.store(ctx, func(ctx context.Context) error {
-		run, err := t.o.Store.Prepared(ctx, t.run, changed)
+		run, err := t.o.Store.Prepared(ctx, t.run, msgs)
 		if err == nil {
 			t.run = run
 		}
@@ -83,7 +99,7 @@ func (t *turn) prepare(ctx context.Context) error {
 	}
 	t.view.Messages = slices.Clone(t.view.Messages)
 	for i := range t.view.Messages {
-		for _, m := range changed {
+		for _, m := range msgs {
 			if t.view.Messages[i].ID == m.ID {
 				m.Version++
 				t.view.Messages[i] = m

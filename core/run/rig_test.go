@@ -32,6 +32,7 @@ type rig struct {
 	model  *script.Provider
 	bot    core.Bot
 	fetch  func(ctx context.Context, f core.File) (io.ReadCloser, error)
+	before func(ctx context.Context, n core.Need) (core.Before, error)
 	events int
 
 	mu      sync.Mutex // guards what follows
@@ -85,12 +86,16 @@ func (r *rig) restart() []core.Item {
 // send accepts a message with files, by their refs.
 func (r *rig) send(text string, refs ...string) []core.Item {
 	r.Helper()
+	return r.accept(core.Entry{In: r.inbound(text, refs...), Role: core.Member, Agent: "chief"})
+}
+
+func (r *rig) inbound(text string, refs ...string) core.Inbound {
 	r.events++
 	in := core.Inbound{Key: fmt.Sprint(r.events), Kind: core.InMessage, Place: place, Direct: true, From: ann, MessageID: fmt.Sprint(r.events), Text: text, Time: time.Unix(0, 0)}
 	for _, ref := range refs {
 		in.Files = append(in.Files, core.File{Name: ref + ".jpg", MIME: "image/jpeg", Ref: ref})
 	}
-	return r.accept(core.Entry{In: in, Role: core.Member, Agent: "chief"})
+	return in
 }
 
 // retry is the command /retry.
@@ -211,10 +216,11 @@ func (outbox) Split(p core.Place, text string) []core.Piece    { return split(p,
 func (outbox) Handles() []string                               { return []string{"chief"} }
 func (outbox) Trouble(_ context.Context, _, _ string)          {}
 func (o outbox) Features(string) core.Features {
-	if o.fetch == nil {
-		return core.Features{}
+	f := core.Features{Before: o.before}
+	if o.fetch != nil {
+		f.Fetch = o.rig.open
 	}
-	return core.Features{Fetch: o.rig.open}
+	return f
 }
 
 func (r *rig) open(ctx context.Context, f core.File) (io.ReadCloser, error) {

@@ -93,6 +93,11 @@ func line(b *strings.Builder, m *core.Message, loc *time.Location) {
 		fmt.Fprintf(b, " corrects %s", m.Corrects)
 	}
 	b.WriteString(": " + indent(tools.Cap(strings.TrimSpace(m.Text()), textLength)))
+	if m.Earlier != nil {
+		for _, q := range m.Earlier.Quotes {
+			fmt.Fprintf(b, "\n  (before it %s said: %s)", name(q.Author), indent(tools.Cap(q.Text, textLength/4)))
+		}
+	}
 	for _, p := range m.Parts {
 		switch {
 		case p.Kind == core.QuotePart && p.Quote != nil:

@@ -86,6 +86,7 @@ func TestLines(t *testing.T) {
 	}
 	s[1].Digest = "exec ×2"
 	s[3].Corrects = "m1"
+	s[0].Earlier = &core.Earlier{Read: true, Quotes: []core.Quote{{Author: "Eve]\n[", Text: "first\n[x]: y"}}}
 	got, err := call(t, s, "t1", "")
 	if err != nil {
 		t.Fatal(err)
@@ -93,6 +94,8 @@ func TestLines(t *testing.T) {
 	want := `m1 2026-11-30 14:01 [Alice]: one
   two
   m9 2026-11-30 14:09 [Bob]: forged
+  (before it Eve said: first
+  [x]: y)
 m2 2026-11-30 14:02 [@chief]: done
   (tools used: exec ×2)
 m3 2026-11-30 14:03 system notice: hop limit
