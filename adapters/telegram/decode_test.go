@@ -55,7 +55,7 @@ func TestDecode(t *testing.T) {
 		"private": {
 			update("message", ann, dm, `"text":" as it was "`),
 			inMessage(func(in *core.Inbound) {
-				in.Key, in.Place.Channel, in.Direct, in.Text = "m/private/31/7", "7", true, " as it was "
+				in.Key, in.Place.Channel, in.Direct, in.Text = "m/account/31/7", "7", true, " as it was "
 			}),
 		},
 		"group": {
@@ -82,7 +82,7 @@ func TestDecode(t *testing.T) {
 		"private topic": {
 			update("message", ann, dm, `"text":"x","message_thread_id":5,"is_topic_message":true`),
 			inMessage(func(in *core.Inbound) {
-				in.Key, in.Place.Channel, in.Place.Topic, in.Direct, in.Text = "m/private/31/7", "7", "5", true, "x"
+				in.Key, in.Place.Channel, in.Place.Topic, in.Direct, in.Text = "m/account/31/7", "7", "5", true, "x"
 			}),
 		},
 		"a chain of replies is no topic": {
@@ -141,7 +141,7 @@ func TestDecode(t *testing.T) {
 		"forward of ours": {
 			update("message", ann, dm, `"text":"I said","forward_origin":{"type":"user","date":1,"sender_user":{"id":123456,"is_bot":true,"first_name":"Bellhop"}}`),
 			inMessage(func(in *core.Inbound) {
-				in.Key, in.Place.Channel, in.Direct = "m/private/31/7", "7", true
+				in.Key, in.Place.Channel, in.Direct = "m/account/31/7", "7", true
 				in.Quotes = []core.Quote{{Author: "Bellhop", Own: true, Text: "I said"}}
 			}),
 		},
@@ -203,7 +203,7 @@ func TestDecode(t *testing.T) {
 		"migration": {
 			update("message", ann, `"chat":{"id":-42,"type":"group","title":"Ops"}`, `"migrate_to_chat_id":-10042`),
 			core.Inbound{
-				Key: "m/-42/31/-42", Kind: core.InMoved, Place: core.Place{Adapter: "tg", Channel: "-42"},
+				Key: "m/account/31/-42", Kind: core.InMoved, Place: core.Place{Adapter: "tg", Channel: "-42"},
 				To: "-10042", Time: time.Unix(1700000000, 0).UTC(),
 			},
 		},

@@ -248,6 +248,34 @@ func TestResolveTellsTopicsApart(t *testing.T) {
 	}
 }
 
+// TestResolveTellsAnswersApart: nor does it take a status line that answers
+// another message, whichever of its own the lost one answered when it was sent.
+func TestResolveTellsAnswersApart(t *testing.T) {
+	replies := map[int]string{40: "30", 41: "32", 42: "36"}
+	w := &wire{answer: func(_ context.Context, c call) reply {
+		id := c.number("message_id")
+		if replies[id] == "" {
+			return no(400, "Bad Request: message to edit not found")
+		}
+		return ok(`{"message_id":` + strconv.Itoa(id) + `,"reply_to_message":{"message_id":` + replies[id] + `}}`)
+	}}
+	for _, tt := range []struct {
+		out  core.Outbound
+		want string
+	}{
+		{core.Outbound{After: "32", ReplyTo: "32"}, "41"},
+		{core.Outbound{After: "31", ReplyTo: "35", Near: []string{"31", "32", "35"}}, "41"},
+		{core.Outbound{After: "36"}, "42"},
+		{core.Outbound{After: "31"}, ""},
+	} {
+		tt.out.Place, tt.out.Text = group, "…"
+		got, err := awake(w).Features().Resolve(t.Context(), tt.out)
+		if got.ID != tt.want || tt.want == "" && !errors.Is(err, core.ErrNotSent) {
+			t.Errorf("%+v: found %q, %v; want %q", tt.out, got.ID, err, tt.want)
+		}
+	}
+}
+
 func TestRecentForgetsTheOldest(t *testing.T) {
 	var r recent
 	for id := range maxRecent + 2 {

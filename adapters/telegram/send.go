@@ -127,22 +127,41 @@ func (a *Adapter) edit(ctx context.Context, o core.Outbound, to target, id int) 
 	return core.Receipt{ID: strconv.Itoa(id), Time: time.Now().UTC()}, nil
 }
 
-// rewrite changes a message's text and returns the topic that it stands in.
-func (a *Adapter) rewrite(ctx context.Context, to target, id int, text string) (topic int, err error) {
+// standing is where a message stands, as an edit of it tells.
+type standing struct {
+	topic   int
+	replyTo int // 0: nothing, or Telegram did not say
+}
+
+// rewrite changes a message's text and returns where it stands.
+func (a *Adapter) rewrite(ctx context.Context, to target, id int, text string) (standing, error) {
 	params := bot.EditMessageTextParams{ChatID: to.chat, MessageID: id, LinkPreviewOptions: noPreview}
 	var answer json.RawMessage
-	err = formatted(text, func(text string, mode models.ParseMode) error {
+	err := formatted(text, func(text string, mode models.ParseMode) error {
 		params.Text, params.ParseMode = text, mode
 		return a.api.raw(ctx, callTimeout, "editMessageText", params, &answer)
 	})
+	if err != nil {
+		return standing{}, err
+	}
 	var is struct {
 		Thread  int  `json:"message_thread_id"`
 		InTopic bool `json:"is_topic_message"`
+		Reply   struct {
+			ID int `json:"message_id"`
+		} `json:"reply_to_message"`
 	}
-	if err == nil && json.Unmarshal(answer, &is) == nil && is.InTopic {
-		topic = is.Thread
+	if json.Unmarshal(answer, &is) != nil {
+		return standing{}, nil // Telegram may answer with true instead of the message
 	}
-	return topic, err
+	at := standing{replyTo: is.Reply.ID}
+	if is.InTopic {
+		at.topic = is.Thread
+	}
+	if at.replyTo == at.topic { // the root of its topic, which all in it refer to
+		at.replyTo = 0
+	}
+	return at, nil
 }
 
 // formatted calls with the text as HTML and, if Telegram refuses the markup,
@@ -173,7 +192,8 @@ func refused(err error, words ...string) bool {
 
 // resolve finds out whether o is shown. An edit may be done again. A lost send
 // is looked for by editing what follows o.After: Telegram lets us edit only what
-// is ours, and what is ours, not known and in the topic is it.
+// is ours, and what is ours, not known, in the topic and a reply to the right
+// message is it.
 func (a *Adapter) resolve(ctx context.Context, o core.Outbound) (core.Receipt, error) {
 	if o.Edit != "" {
 		return a.Send(ctx, o)
@@ -193,10 +213,10 @@ func (a *Adapter) resolve(ctx context.Context, o core.Outbound) (core.Receipt, e
 		if ctx.Err() != nil {
 			break
 		}
-		topic, err := a.probe(ctx, to, id)
+		at, err := a.probe(ctx, to, id)
 		err = a.outcome(o.Place, err)
 		switch {
-		case err == nil && topic == to.topic:
+		case err == nil && at.topic == to.topic && answers(at, o):
 			a.recent.add(to, id)
 			return a.edit(ctx, o, to, id)
 		case err == nil:
@@ -253,16 +273,26 @@ func candidates(after int, near []string, other func(id int) bool) iter.Seq[int]
 	}
 }
 
-// probe finds out whether a message is ours, and its topic, which only an edit
-// that changes something tells: it makes the message a status line that looks
-// like any other. A lost one that belongs to another topic thus stays what it
-// is until its own search comes to it.
-func (a *Adapter) probe(ctx context.Context, to target, id int) (topic int, err error) {
+// answers reports whether a message may be the lost o: it replies to one of the
+// messages that o answers, of which there were fewer perhaps when it was sent.
+// What it replied to may be deleted.
+func answers(at standing, o core.Outbound) bool {
+	to := strconv.Itoa(at.replyTo)
+	return at.replyTo == 0 || to == o.ReplyTo || to == o.After || slices.Contains(o.Near, to)
+}
+
+// probe finds out whether a message is ours, and where it stands, which only an
+// edit that changes something tells: it makes the message a status line that
+// looks like any other. A lost one that is another's thus stays what it is until
+// its own search comes to it.
+func (a *Adapter) probe(ctx context.Context, to target, id int) (standing, error) {
+	var err error
 	for _, text := range []string{"…\u2060", "…"} {
-		topic, err = a.rewrite(ctx, to, id, text)
+		var at standing
+		at, err = a.rewrite(ctx, to, id, text)
 		if !refused(err, "message is not modified") {
-			return topic, err
+			return at, err
 		}
 	}
-	return to.topic, nil // no change shows: there is no telling the topic
+	return standing{topic: to.topic}, nil // no change shows: there is no telling
 }

@@ -92,13 +92,13 @@ func New(o Options) *Adapter {
 	return a
 }
 
-// Series names what numbers the messages of a place: all private chats of an
-// account share one counter, and groups are taken for series of their own.
+// Series names what numbers the messages of a place: the private chats and the
+// small groups of an account share one counter, and supergroups have their own.
 func Series(p core.Place) string {
-	if strings.HasPrefix(p.Channel, "-") {
+	if strings.HasPrefix(p.Channel, "-100") {
 		return p.Channel
 	}
-	return "private"
+	return "account"
 }
 
 // MessageKeys is what the Inbound.Key of every message id in the series of a
