@@ -111,7 +111,8 @@ type Outbound struct {
 	ReplyTo string // platform id; a deleted target never fails a send
 	Edit    string // platform id of the piece to edit; empty: send a new one
 	Speaker Speaker
-	Text    string      // Markdown, one piece of Split, never blank
+	Text    string      // Markdown, one piece of Split, never blank unless a Status is shown
+	Status  string      // of an update: what is being done now, in plain words, to be shown below the text; together they fit one message
 	Answers []string    // platform ids of the messages whose outcome this is
 	Last    bool        // the last piece of its post
 	Buttons []Button    // below the text, where the platform has buttons

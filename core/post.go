@@ -43,6 +43,16 @@ type Feedback struct {
 	Time  time.Time `json:"time"`
 }
 
+// Preview is what a run's post shows until its outcome does.
+type Preview struct {
+	Text string // Markdown: what has been said so far
+	// Status is what the run does now, in plain words as they follow "is":
+	// "reading the earlier conversation". Plain text; empty: nothing is told.
+	Status string
+	// Usual: the status is what anybody expects; it is told only when it lasts.
+	Usual bool
+}
+
 // Receipt is the platform's word that a piece is shown.
 type Receipt struct {
 	ID   string    `json:"id"` // platform message id

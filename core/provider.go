@@ -137,6 +137,9 @@ type ToolSpec struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	Parameters  json.RawMessage `json:"parameters"` // JSON schema of the arguments object
+	// Status is what people see while it works, as it follows "is": "reading the
+	// earlier conversation". Empty: "using" and the name.
+	Status string `json:"-"`
 	// ReadOnly tools change nothing: their call needs no durable record before
 	// it starts, and may simply run again.
 	ReadOnly bool `json:"-"`

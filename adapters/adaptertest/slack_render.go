@@ -63,6 +63,9 @@ func (s *Slack) render(m *slackMessage) (text string, pings []string) {
 	var parts []string
 	if m.stream != nil {
 		parts = append(parts, v.markdown(m.text))
+		if m.stream.doing != "" {
+			parts = append(parts, m.stream.doing)
+		}
 	}
 	switch {
 	case len(m.blocks) > 0:

@@ -16,6 +16,7 @@ type slackStream struct {
 	started time.Time
 	stopped bool
 	tasks   []string
+	doing   string // title of the task in progress
 }
 
 func (st *slackStream) alive() bool { return !st.stopped && time.Since(st.started) < streamLife }
@@ -55,6 +56,9 @@ func (m *slackMessage) grow(p params, required bool) *slackError {
 		m.text += c.Text
 		if c.Type == "task_update" {
 			m.stream.tasks = append(m.stream.tasks, strings.TrimSpace(c.ID+" "+c.Status+" "+c.Title))
+			if m.stream.doing = ""; c.Status == "in_progress" {
+				m.stream.doing = c.Title
+			}
 		}
 	}
 	return nil

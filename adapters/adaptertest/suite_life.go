@@ -19,6 +19,7 @@ import (
 var lifeCases = []testCase{
 	{"features", testFeatures},
 	{"preview", testPreview},
+	{"status", testStatus},
 	{"reactions", testReactions},
 	{"send at once", testSendAtOnce},
 	{"reconnect", testReconnect},
@@ -95,6 +96,58 @@ func testPreview(s *session) {
 			s.t.Error(err)
 		}
 		s.shows(r, "The answer is 42.")
+	}
+}
+
+// testStatus: what is being done stands below the text, whatever that leaves
+// open, and is gone when something else is done or the post has its outcome.
+func testStatus(s *session) {
+	s.edits()
+	for r, ann := range s.rooms(Direct, Group, Topic) {
+		s.working(r, s.hear(r, Saying{From: ann, Text: "hello"}))
+	}
+	for r, ann := range s.rooms(Channel) {
+		e := s.hear(r, Saying{From: ann, Text: "hello", Mention: []Account{s.p.Me()}})
+		thread, err := s.p.Thread(r, e.MessageID)
+		s.can(err)
+		s.working(thread, e)
+	}
+}
+
+// working shows work in a room, as an answer to what was heard there.
+func (s *session) working(r Room, e core.Inbound) {
+	s.t.Helper()
+	o := s.open(e, "k1", "…")
+	open, err := s.a.Send(s.t.Context(), o)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	o.Edit, o.Kind = open.ID, core.OutUpdate
+	last := func() string {
+		shown := s.p.Shown(r)
+		return shown[len(shown)-1].Text
+	}
+	for _, u := range []struct{ text, status string }{
+		{"", "Thinking…"}, {"One moment.", "Looking it up…"}, {"One moment. Like so: `x", "Using read_it, 20 s…"},
+		{"One moment. Like so: `x` and\n```\ny", "Still looking it up…"}, {"So it is 4", "Thinking…"},
+	} {
+		o.Text, o.Status = u.text, u.status
+		if got, err := s.a.Send(s.t.Context(), o); err != nil || got.ID != open.ID {
+			s.t.Errorf("the preview %q: %+v, %v", u, got, err)
+		}
+		words, _, _ := strings.Cut(u.text, "`")
+		at := strings.Index(last(), u.status)
+		if at < 0 || !strings.Contains(last()[:at], words) || strings.Contains(last()[at+len(u.status):], "…") {
+			s.t.Errorf("the preview %q shows %q", u, last())
+		}
+	}
+	o.Text, o.Status = "So it is 42", ""
+	if _, err := s.a.Send(s.t.Context(), o); err != nil || strings.Contains(last(), "…") {
+		s.t.Errorf("the last preview shows %q, %v", last(), err)
+	}
+	o.Kind, o.Last, o.Text = core.OutFinal, true, "So it is 42."
+	if _, err := s.a.Send(s.t.Context(), o); err != nil || last() != "So it is 42." {
+		s.t.Errorf("in the end it shows %q, %v", last(), err)
 	}
 }
 

@@ -147,6 +147,7 @@ func (a *Adapter) Send(ctx context.Context, o core.Outbound) (core.Receipt, erro
 		Post:    post,
 		Kind:    o.Kind,
 		Text:    o.Text,
+		Status:  o.Status,
 		Speaker: o.Speaker.Name,
 		Answers: o.Answers,
 		Last:    o.Last,

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -157,6 +158,9 @@ func (p *terminals) read(d *desk, conn net.Conn) {
 }
 
 func (d *desk) show(s show) {
+	if s.Status != "" { // as view puts it
+		s.Text = strings.TrimSpace(s.Text + "  " + s.Status)
+	}
 	i := slices.IndexFunc(d.shown, func(m adaptertest.Shown) bool { return m.ID == s.Post })
 	if i < 0 {
 		d.shown = append(d.shown, adaptertest.Shown{ID: s.Post, From: s.Speaker, Own: true, Text: s.Text})

@@ -30,6 +30,7 @@ type view struct {
 	post    string // the unfinished post at the bottom; empty: none
 	text    string // all of its text that is shown
 	status  bool   // shown faintly, to be replaced
+	doing   string // shown faintly after the text, as far as its row has room
 	settled int    // bytes of text in rows that can no longer be changed
 	named   bool   // the row after those begins with the speaker's label
 	live    bool   // that row lies right above the prompt
@@ -44,26 +45,27 @@ func (v *view) show(s show) string {
 		return ""
 	}
 	text := strings.TrimRight(strings.ReplaceAll(visible(s.Text), "\t", "    "), "\n")
-	out := v.grow(s.Post, text, label(s.Speaker), s.Kind == core.OutOpen)
+	doing := strings.Join(strings.Fields(visible(s.Status)), " ")
+	out := v.grow(s.Post, text, label(s.Speaker), s.Kind == core.OutOpen, doing)
 	if s.Kind == core.OutFinal {
 		*v = view{width: v.width}
 	}
 	return out
 }
 
-func (v *view) grow(post, text, label string, status bool) string {
+func (v *view) grow(post, text, label string, status bool, doing string) string {
 	clear := clearBelow
 	switch {
 	case post != v.post || !strings.HasPrefix(text, v.text[:v.settled]):
 		*v = view{width: v.width, post: post, named: true}
-	case text == v.text && status == v.status:
+	case text == v.text && status == v.status && doing == v.doing:
 		return ""
 	case v.live:
 		clear = clearRow
 	default: // something lies between, so say again who speaks
 		v.named = true
 	}
-	v.text, v.status, v.live = text, status, true
+	v.text, v.status, v.doing, v.live = text, status, doing, true
 
 	var b strings.Builder
 	b.WriteString(clear)
@@ -78,16 +80,34 @@ func (v *view) grow(post, text, label string, status bool) string {
 		}
 		row, n := firstRow(text[v.settled:], width)
 		b.WriteString(row)
-		if status && v.settled+n == len(text) {
+		last := v.settled+n == len(text)
+		if status && last {
 			b.WriteString(plain)
 		}
+		if last && doing != "" {
+			b.WriteString(aside(doing, row == "", width-columns(row)))
+		}
 		b.WriteByte('\n')
-		if v.settled+n == len(text) {
+		if last {
 			return b.String()
 		}
 		v.settled += n
 		v.named = false
 	}
+}
+
+// aside is what stands faintly at the end of a row that has so many columns
+// left: as much of the text as fits.
+func aside(text string, first bool, left int) string {
+	gap := "  "
+	if first {
+		gap = ""
+	}
+	row, _ := firstRow(text, left-len(gap))
+	if left <= len(gap) || row == "" {
+		return ""
+	}
+	return gap + faint + row + plain
 }
 
 // note is what to write for a word of the console's own.

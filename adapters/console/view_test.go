@@ -66,6 +66,14 @@ func TestViewWritesOnlyWhatIsNew(t *testing.T) {
 			{shows(piece("p1", final, "Hello")), ""},
 			{shows(piece("p2", final, "Next")), clearBelow + "bot> Next\n"},
 		},
+		"what is done stands after the text": {
+			{shows(show{Post: "p1", Kind: update, Status: "Thinking…", Speaker: "bot"}), clearBelow + "bot> " + faint + "Thinking…" + plain + "\n"},
+			{shows(show{Post: "p1", Kind: update, Text: "one", Status: "Looking\nit up…", Speaker: "bot"}), clearRow + "bot> one  " + faint + "Looking it up…" + plain + "\n"},
+			{shows(show{Post: "p1", Kind: update, Text: "one", Status: "Looking\nit up…", Speaker: "bot"}), ""},
+			{shows(show{Post: "p1", Kind: update, Text: long + "wo", Status: strings.Repeat("Looking it up… ", 9), Speaker: "bot"}),
+				clearRow + "bot> " + strings.TrimSpace(long) + "\nwo  " + faint + "Looking it up… Looking it up… Looking" + plain + "\n"},
+			{shows(piece("p1", final, long+"word")), clearRow + "word\n"},
+		},
 		"a status that becomes the answer": {
 			{shows(piece("p1", open, "ok")), clearBelow + faint + "bot> ok" + plain + "\n"},
 			{shows(piece("p1", final, "ok")), clearRow + "bot> ok\n"},

@@ -52,6 +52,7 @@ type show struct {
 	Post    string       `json:"post"` // the receipt's id
 	Kind    core.OutKind `json:"kind"`
 	Text    string       `json:"text"`
+	Status  string       `json:"status,omitempty"` // what is being done now, until the next show
 	Speaker string       `json:"speaker,omitempty"`
 	Answers []string     `json:"answers,omitempty"` // ids of the messages whose outcome it is
 	Last    bool         `json:"last,omitempty"`    // the outcome is complete

@@ -49,6 +49,7 @@ type outgoingFile struct {
 
 // compose is what a piece looks like.
 func compose(o core.Outbound) outgoing {
+	o.Text = markup.WithStatus(o.Text, o.Status)
 	m := outgoing{
 		Content:    markup.DiscordMarkdown(o.Text),
 		Mentions:   discordgo.MessageAllowedMentions{Parse: []discordgo.AllowedMentionType{}},

@@ -30,6 +30,7 @@ const fallbackText = 3000
 type latches struct {
 	noSpeaker atomic.Bool // chat:write.customize
 	noStream  atomic.Bool // chat.startStream
+	noTasks   atomic.Bool // task_update in chat.appendStream
 	noSession atomic.Bool // agents.sessions.setStatus
 	noStatus  atomic.Bool // assistant.threads.setStatus
 }

@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,8 @@ import (
 
 // streams are the messages that grow by themselves. A stream is opened with
 // nothing in it, appended to while what is new only adds to what Slack has
-// confirmed, and stopped once; what is exact is the edit that follows.
+// confirmed, and stopped once, by what does not or by the final; what is exact
+// is the edit that follows. What is being done is a task in it.
 type streams struct {
 	mu   sync.Mutex
 	open map[spot]*stream // guarded by mu; an entry is used by the sender of its place only
@@ -25,8 +27,9 @@ type streams struct {
 const maxStreams = 512
 
 type stream struct {
-	sent string // what Slack has confirmed
-	lost bool   // what it shows is not known: no more is appended
+	sent  string // what Slack has confirmed
+	doing string // the task that is shown; empty: none
+	lost  bool   // what it shows is not known: no more is appended
 }
 
 func (s *streams) get(at spot) *stream {
@@ -87,33 +90,75 @@ func (a *Adapter) begin(ctx context.Context, o core.Outbound) (core.Receipt, err
 	return core.Receipt{}, nil
 }
 
-// preview shows a text that is not the last. Of a stream, what does not merely
-// add to what is shown waits for the final.
+// preview shows a text that is not the last.
 func (a *Adapter) preview(ctx context.Context, o core.Outbound) (core.Receipt, error) {
 	at := spot{o.Place.Channel, o.Edit}
 	receipt := core.Receipt{ID: o.Edit, Time: when(o.Edit)}
 	s := a.streams.get(at)
 	if s == nil {
-		return a.edit(ctx, o)
+		return a.edit(ctx, withStatus(o))
 	}
 	text := markup.SlackStream(o.Text)
 	more, grows := strings.CutPrefix(text, s.sent)
-	if s.lost || !grows || more == "" {
+	switch {
+	case !s.lost && strings.HasPrefix(s.sent, text): // it has been said already
+		text, more = s.sent, ""
+	case s.lost || !grows:
+		return a.finish(ctx, withStatus(o))
+	}
+	if more == "" && (o.Status == s.doing || a.latches.noTasks.Load()) {
 		return receipt, nil
 	}
-	err := a.api.call(ctx, "chat.appendStream", url.Values{"channel": {at.channel}, "ts": {at.ts}, "markdown_text": {more}}, nil)
+	err := a.append(ctx, at, more, s.doing, o.Status)
 	e, _ := errors.AsType[*apiError](err)
 	switch {
 	case err == nil:
-		s.sent = text
+		s.sent, s.doing = text, o.Status
 		return receipt, nil
 	case is(err, "message_not_in_streaming_state", "streaming_timed_out"):
 		a.streams.drop(at) // Slack ends a stream that has been idle
-		return a.edit(ctx, o)
+		return a.edit(ctx, withStatus(o))
 	case !e.unsent && (e.code == "" || slices.Contains(unclear, e.code)):
 		s.lost = true
 	}
 	return core.Receipt{}, a.outcome(err)
+}
+
+// taskID names the one task of a stream.
+const taskID = "work"
+
+// append adds to a stream what is new in its text, and makes its task another.
+func (a *Adapter) append(ctx context.Context, at spot, text, before, now string) error {
+	params := url.Values{"channel": {at.channel}, "ts": {at.ts}}
+	if now != before && !a.latches.noTasks.Load() {
+		task := map[string]string{"type": "task_update", "id": taskID, "title": cmp.Or(now, before), "status": "in_progress"}
+		if now == "" {
+			task["status"] = "complete"
+		}
+		chunks := []map[string]string{task}
+		if text != "" {
+			chunks = append(chunks, map[string]string{"type": "markdown_text", "text": text})
+		}
+		set(params, "chunks", chunks)
+		err := a.api.call(ctx, "chat.appendStream", params, nil)
+		if !is(err, "invalid_chunks", "invalid_arguments", "invalid_arg_name", "no_text") {
+			return err
+		}
+		a.latches.noTasks.Store(true)
+		a.log.Info("slack shows no tasks for us: streams do without", "err", err)
+		params.Del("chunks")
+	}
+	if text == "" {
+		return nil
+	}
+	params.Set("markdown_text", text)
+	return a.api.call(ctx, "chat.appendStream", params, nil)
+}
+
+// withStatus is an update whose status stands below its text.
+func withStatus(o core.Outbound) core.Outbound {
+	o.Text = markup.WithStatus(o.Text, o.Status)
+	return o
 }
 
 // finish makes a message its final text, whatever it was before.

@@ -59,7 +59,7 @@ func appended(o *office) (texts []string) {
 
 func TestStream(t *testing.T) {
 	o, a := streaming(nil)
-	post(t, a, []string{"The", "The ans", "The ans", "No: the", "The answer <!here> <", "The answer <!here> <b"}, "The answer is 42.")
+	post(t, a, []string{"The", "The ans", "The ans", "The", "The answer <!here> <", "The answer <!here> <b"}, "The answer is 42.")
 	if diff := cmp.Diff([]string{"The", " ans", "wer <\u2060!here> ", "<b"}, appended(o)); diff != "" {
 		t.Error(diff)
 	}
@@ -77,6 +77,54 @@ func TestStream(t *testing.T) {
 	}
 }
 
+// A text that begins anew is no stream any more.
+func TestStreamThatBeginsAnew(t *testing.T) {
+	o, a := streaming(nil)
+	post(t, a, []string{"Let me see.", "It is", "It is op"}, "It is open.")
+	want := []string{"chat.startStream", "chat.appendStream", "chat.stopStream", "chat.update", "chat.update", "chat.update"}
+	if diff := cmp.Diff(want, o.methods()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What is being done is a task of the stream, where Slack has tasks.
+func TestStreamTask(t *testing.T) {
+	for _, refusal := range []string{"", "invalid_chunks", "no_text"} {
+		t.Run(refusal, func(t *testing.T) {
+			replies := map[string][]reply{}
+			if refusal != "" {
+				replies["chat.appendStream"] = []reply{no(refusal), ok("")}
+			}
+			o, a := streaming(replies)
+			open := core.Outbound{Key: "p1/0", Kind: core.OutOpen, Place: thread, Text: "…"}
+			opened, err := a.Send(t.Context(), open)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, u := range [][2]string{{"", "Looking…"}, {"a", "Looking…"}, {"a b", "Reading…"}, {"a b", "Reading…"}, {"a b", ""}, {"a b c", ""}} {
+				if _, err := a.Send(t.Context(), core.Outbound{Key: "p1/0", Kind: core.OutUpdate, Place: thread, Edit: opened.ID, Text: u[0], Status: u[1]}); err != nil {
+					t.Errorf("%q: %v", u, err)
+				}
+			}
+			var got []string
+			for _, c := range o.calls("chat.appendStream") {
+				got = append(got, c.params.Get("chunks")+c.params.Get("markdown_text"))
+			}
+			task := func(title, status string) string {
+				return `[{"id":"work","status":"` + status + `","title":"` + title + `","type":"task_update"}`
+			}
+			want := []string{task("Looking…", "in_progress") + "]", "a", task("Reading…", "in_progress") + `,{"text":" b","type":"markdown_text"}]`,
+				task("Reading…", "complete") + "]", " c"}
+			if refusal != "" {
+				want = []string{want[0], "a", " b", " c"}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 func TestStreamThatFails(t *testing.T) {
 	tests := map[string]struct {
 		replies map[string][]reply
@@ -89,7 +137,7 @@ func TestStreamThatFails(t *testing.T) {
 		},
 		"an answer is lost": {
 			map[string][]reply{"chat.appendStream": {htmlPage(502)}},
-			[]string{"chat.startStream", "chat.appendStream", "chat.stopStream", "chat.update"}, 0,
+			[]string{"chat.startStream", "chat.appendStream", "chat.stopStream", "chat.update", "chat.update", "chat.update"}, 0,
 		},
 		"too fast": {
 			map[string][]reply{"chat.appendStream": {tooManyCalls(3), ok("")}},

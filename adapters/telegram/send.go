@@ -84,6 +84,7 @@ func (a *Adapter) Send(ctx context.Context, o core.Outbound) (core.Receipt, erro
 	if err != nil {
 		return core.Receipt{}, err
 	}
+	o.Text = markup.WithStatus(o.Text, o.Status)
 	if o.Edit != "" {
 		id, ok := parseID(o.Edit)
 		if !ok {

@@ -222,22 +222,18 @@ func (w *worker) storeOpen(ctx context.Context, p *live) {
 }
 
 // update shows the latest preview in an open post.
-func (w *worker) update(ctx context.Context, p *live) {
+func (w *worker) update(ctx context.Context, p *live, now time.Time) {
 	f := &w.acc.features
-	if f.Preview != nil {
-		w.preview = time.Now().Add(f.Preview(w.place, p.run.Reply.Direct))
-	}
-	w.b.mu.Lock()
-	d := w.b.drafts[p.run.Post]
-	d.told = false
-	text := d.want
-	w.b.mu.Unlock()
-	pieces := f.Split(text)
-	if len(pieces) == 0 {
+	said, status := w.b.look(p.run.Post, now)
+	text, status := fit(f.Split, said, status)
+	if text == p.text && status == p.status || text == "" && status == "" {
 		return
 	}
+	if f.Preview != nil {
+		w.preview = now.Add(f.Preview(w.place, p.run.Reply.Direct))
+	}
 	_, err := w.acc.Send(ctx, core.Outbound{Key: string(p.run.Post) + "/0", Kind: core.OutUpdate, Place: w.b.current(p.run.Reply.Place),
-		Edit: p.open.ID, Speaker: p.speaker, Text: pieces[0]})
+		Edit: p.open.ID, Speaker: p.speaker, Text: text, Status: status})
 	if err != nil {
 		w.b.log.Debug("preview failed", "post", p.run.Post, "err", err)
 		if !w.heed(err) {
@@ -245,9 +241,8 @@ func (w *worker) update(ctx context.Context, p *live) {
 		}
 		return
 	}
-	w.b.mu.Lock()
-	d.shown = text
-	w.b.mu.Unlock()
+	p.text, p.status = text, status
+	w.b.shows(p.run.Post, said)
 }
 
 // row shows one chunk of an outcome and stores its receipt.

@@ -394,7 +394,7 @@ func (p *process) memory(seed maphash.Seed) uint64 {
 			run.Open = nil // a pointer says nothing; l.open is the same
 			fmt.Fprintln(&h, run, l.open, l.stored, l.storeAt.Before(soon), l.opening, len(l.ask))
 			if d := p.bus.drafts[id]; d != nil {
-				fmt.Fprintln(&h, *d)
+				fmt.Fprintln(&h, d.want, d.shown, d.next.IsZero(), d.next.Before(soon), l.text, l.status)
 			}
 		}
 	}

@@ -26,33 +26,45 @@ func (b *Bus) Open(run core.Run, speaker core.Speaker, status string) {
 	b.tell(run.Reply.Place, openJob{run: run, speaker: speaker, status: status})
 }
 
-// draft is a run's growing text: what its post shall show, and what it shows.
-type draft struct {
-	want, shown string
-	told        bool // the worker knows that want has changed
-}
-
 // Update shows a preview in the run's post; the latest wins. It costs next to
 // nothing, so that it can be called for every piece of a reply.
-func (b *Bus) Update(run core.Run, text string) {
+func (b *Bus) Update(run core.Run, p core.Preview) {
 	b.mu.Lock()
 	d := b.drafts[run.Post]
-	news := d != nil && !d.told
-	if d != nil {
-		d.want, d.told = text, true
-	}
+	sooner := d != nil && d.update(p, time.Now())
 	b.mu.Unlock()
-	if news {
+	if sooner {
 		b.tell(run.Reply.Place, updateJob{})
 	}
 }
 
-// news reports whether the post's draft has changed since it was shown.
-func (b *Bus) news(post core.ID) bool {
+// due is when the post's draft is to be shown next; zero: when it changes.
+func (b *Bus) due(post core.ID) time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	d := b.drafts[post]
-	return d != nil && d.told
+	if d := b.drafts[post]; d != nil {
+		return d.next
+	}
+	return time.Time{}
+}
+
+// look takes what the post shows now, as if it were shown.
+func (b *Bus) look(post core.ID, now time.Time) (text, status string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if d := b.drafts[post]; d != nil {
+		return d.look(now)
+	}
+	return "", ""
+}
+
+// shows notes the text that the post shows.
+func (b *Bus) shows(post core.ID, text string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if d := b.drafts[post]; d != nil {
+		d.shown = text
+	}
 }
 
 // Receipt waits, at most briefly, until the sending of the run's open has
@@ -106,7 +118,8 @@ func (b *Bus) seal(post core.ID) bool {
 // Kick lets a place try again at once: somebody has come to see it.
 func (b *Bus) Kick(p core.Place) { b.tell(p, kickJob{}) }
 
-// Shown is the text that an open post shows now, for "(stopped by …)".
+// Shown is the text that an open post shows now, without its status, for
+// "(stopped by …)".
 func (b *Bus) Shown(post core.ID) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -130,7 +143,7 @@ type (
 		speaker core.Speaker
 		status  string
 	}
-	updateJob  struct{} // a draft has changed
+	updateJob  struct{} // a draft is due sooner
 	receiptJob struct {
 		post  core.ID
 		reply chan<- *core.Receipt

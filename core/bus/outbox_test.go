@@ -25,18 +25,18 @@ func TestPost(t *testing.T) {
 	f.Preview = func(core.Place, bool) time.Duration { return time.Second }
 	bubble(t, f, func(t *testing.T, r *rig) {
 		run := aRun(1)
-		r.Update(run, "too early")
+		r.Update(run, core.Preview{Text: "too early"})
 		r.Open(run, core.Speaker{}, "…")
-		r.Update(run, "a")
+		r.Update(run, core.Preview{Text: "a"})
 		synctest.Wait()
 		r.wants("here open …")
-		r.after(storeOpenAfter)
+		r.after(max(storeOpenAfter, gather))
 		r.wants("here 1=update a")
 		if got := r.ledger.read(); got != "opened r1 1" {
 			t.Errorf("ledger: %s", got)
 		}
 		for _, text := range []string{"ab", "abc"} {
-			r.Update(run, text)
+			r.Update(run, core.Preview{Text: text})
 			synctest.Wait()
 		}
 		r.wants()
@@ -45,11 +45,11 @@ func TestPost(t *testing.T) {
 		}
 		r.after(time.Second)
 		r.wants("here 1=update abc")
-		r.Update(run, "abcd")
+		r.Update(run, core.Preview{Text: "abcd"})
 		row := aRow(here, 1, "abcde")
 		row.Edit = "1"
 		r.Deliver([]core.Row{row})
-		r.Update(run, "late")
+		r.Update(run, core.Preview{Text: "late"})
 		r.after(time.Minute)
 		r.wants("here 1=final abcde")
 		r.Open(run, core.Speaker{}, "later still")
@@ -61,7 +61,7 @@ func TestPost(t *testing.T) {
 func TestNoPreviewWithoutEdits(t *testing.T) {
 	bubble(t, core.Features{Once: core.OnceKey}, func(t *testing.T, r *rig) {
 		r.Open(aRun(1), core.Speaker{}, "…")
-		r.Update(aRun(1), "a")
+		r.Update(aRun(1), core.Preview{Text: "a"})
 		r.after(time.Minute)
 		r.wants("here open …")
 	})
@@ -72,7 +72,7 @@ func TestPreviewAfterDurableOpen(t *testing.T) {
 	bubble(t, edits, func(t *testing.T, r *rig) {
 		r.ledger.full = true
 		r.Open(aRun(1), core.Speaker{}, "…")
-		r.Update(aRun(1), "a")
+		r.Update(aRun(1), core.Preview{Text: "a"})
 		r.after(10 * time.Second)
 		sent := r.chat.read()
 		if len(sent) != 2 || !strings.HasPrefix(sent[1], "owner final ⚠ I cannot store messages") {
@@ -102,8 +102,8 @@ func TestWaitAsTold(t *testing.T) {
 					}
 					r.chat.fails(tooMany(time.Minute, global))
 					if what == "preview" {
-						r.Update(run, "a")
-						synctest.Wait()
+						r.Update(run, core.Preview{Text: "a"})
+						r.after(gather)
 					}
 					r.Deliver([]core.Row{aRow(here, 1, "answer")})
 					synctest.Wait()

@@ -107,9 +107,13 @@ func (p *pen) Send(ctx context.Context, o core.Outbound) (core.Receipt, error) {
 	if ctx.Err() != nil {
 		return core.Receipt{}, ctx.Err()
 	}
-	line := fmt.Sprintf("%s %s %s", o.Place.Channel, o.Kind, o.Text)
+	text := o.Text
+	if o.Status != "" {
+		text = strings.TrimSpace(text + " (" + o.Status + ")")
+	}
+	line := fmt.Sprintf("%s %s %s", o.Place.Channel, o.Kind, text)
 	if o.Edit != "" {
-		line = fmt.Sprintf("%s %s=%s %s", o.Place.Channel, o.Edit, o.Kind, o.Text)
+		line = fmt.Sprintf("%s %s=%s %s", o.Place.Channel, o.Edit, o.Kind, text)
 	}
 	if len(p.fail) > 0 {
 		err := p.fail[0]

@@ -47,6 +47,8 @@ type live struct {
 	storeAt time.Time // when it is stored on its own, if no Settle does it before
 	opening bool      // the open is still to be tried
 	typed   time.Time // when typing was shown last
+	text    string    // that is shown
+	status  string    // that is shown
 	since   time.Time
 	ask     []chan<- *core.Receipt
 }
@@ -131,7 +133,7 @@ func (w *worker) add(in any) {
 			w.done()
 			return
 		}
-		p := &live{run: in.run, speaker: in.speaker, open: in.run.Open, stored: in.run.Open != nil, opening: in.run.Open == nil, since: time.Now()}
+		p := &live{run: in.run, speaker: in.speaker, open: in.run.Open, stored: in.run.Open != nil, opening: in.run.Open == nil, since: time.Now(), status: in.status}
 		w.posts[in.run.Post] = p
 		if !p.opening {
 			w.done()
@@ -260,9 +262,11 @@ func (w *worker) idle(ctx context.Context, now time.Time) time.Time {
 			w.storeOpen(ctx, p)
 			return now
 		}
-		if p.stored && w.acc.features.Edits && w.b.news(p.run.Post) && due(w.preview) {
-			w.update(ctx, p)
-			return now
+		if p.stored && w.acc.features.Edits {
+			if at := w.b.due(p.run.Post); !at.IsZero() && due(later(at, w.preview)) {
+				w.update(ctx, p, now)
+				return now
+			}
 		}
 		if w.acc.features.Typing != nil && due(later(p.since.Add(presence), p.typed.Add(typingEvery))) {
 			p.typed = now

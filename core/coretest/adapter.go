@@ -160,8 +160,12 @@ func (a *adapter) show(o core.Outbound) (core.Receipt, error) {
 		return core.Receipt{}, fmt.Errorf("%w: the token is not valid any more", core.ErrFatal)
 	case a.moved[o.Place.Channel] != "":
 		return core.Receipt{}, &core.Moved{From: o.Place.Channel, To: a.moved[o.Place.Channel]}
-	case strings.TrimSpace(o.Text) == "" || len([]rune(o.Text)) > a.max+100:
-		return core.Receipt{}, fmt.Errorf("%w: a text of %d characters", core.ErrRefused, len([]rune(o.Text)))
+	}
+	if o.Status != "" {
+		o.Text = strings.TrimSpace(o.Text + "\n\n_" + o.Status + "_")
+	}
+	if n := len([]rune(o.Text)); strings.TrimSpace(o.Text) == "" || n > a.max+100 {
+		return core.Receipt{}, fmt.Errorf("%w: a text of %d characters", core.ErrRefused, n)
 	}
 	if o.File != nil && a.heavy {
 		return core.Receipt{}, fmt.Errorf("%w: files are forbidden here", core.ErrRefused)
@@ -199,6 +203,9 @@ func (a *adapter) change(at core.Place, id string, o core.Outbound) (core.Receip
 	m.text, m.file, m.kind, m.key = o.Text, o.File, o.Kind, o.Key
 	if !again {
 		a.became(o)
+	}
+	if o.Kind == core.OutUpdate {
+		a.previews = append(a.previews, preview{at, id, o.Text, time.Now()})
 	}
 	return receipt(m), nil
 }

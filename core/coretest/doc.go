@@ -91,6 +91,7 @@
 // # Golden sections
 //
 //	chat/PLACE    what a person sees there
+//	previews/PLACE  what stood there for a while: since when, and in which message
 //	owner         what the owner is told
 //	llm/BOT       the calls of its model, without the system prompt
 //	ledger        items, runs and posts with their states

@@ -88,6 +88,9 @@ func (w *world) section(name string) (string, error) {
 	case "chat":
 		p, at := w.place(of, "")
 		return p.render(at), nil
+	case "previews":
+		p, at := w.place(of, "")
+		return p.growth(at), nil
 	case "owner":
 		return w.platforms[0].render(w.owner), nil
 	case "llm":
@@ -146,6 +149,19 @@ func (p *platform) render(at core.Place) string {
 			fmt.Fprintf(&b, " {%s}", tag)
 		}
 		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// growth is what was shown at a place for a while, and when.
+func (p *platform) growth(at core.Place) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var b strings.Builder
+	for _, v := range p.previews {
+		if v.place == at {
+			fmt.Fprintf(&b, "%s %s: %s\n", v.at.Sub(p.began), v.id, visible(v.text))
+		}
 	}
 	return b.String()
 }

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"sync"
+	"time"
 
 	"bellhop/core"
 	"bellhop/core/llm/script"
@@ -106,6 +107,7 @@ func (l *life) openRun(ctx context.Context, a *attempt) core.Run {
 // trialTools are tools of every kind that the run loop tells apart:
 //
 //	look     reads; harmless to run again
+//	dig      reads for a while ("2m"), and says so in words of its own
 //	note     changes something, and may run again
 //	fire     changes something, and must not run twice
 //	fail     fails in a way that the model can work around
@@ -119,6 +121,9 @@ func (l *life) trialTools() []core.Tool {
 		spec.Description = "for trials"
 		return tools.Func(spec, func(ctx context.Context, _ *core.Env, in arguments) (core.ToolResult, error) {
 			defer l.calling()()
+			if d, err := time.ParseDuration(in.What); err == nil && spec.Name == "dig" {
+				pause(ctx, d)
+			}
 			if l.reach("before", "tool") {
 				return core.ToolResult{}, errKilled
 			}
@@ -137,6 +142,7 @@ func (l *life) trialTools() []core.Tool {
 	}
 	return []core.Tool{
 		tool(core.ToolSpec{Name: "look", ReadOnly: true, Idempotent: true}, says("seen: %s")),
+		tool(core.ToolSpec{Name: "dig", Status: "digging in the garden", ReadOnly: true, Idempotent: true}, says("dug for %s")),
 		tool(core.ToolSpec{Name: "note", Idempotent: true}, says("noted: %s")),
 		tool(core.ToolSpec{Name: "fire"}, says("fired: %s")),
 		tool(core.ToolSpec{Name: "fail", ReadOnly: true}, func(what string) (core.ToolResult, error) {

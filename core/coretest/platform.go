@@ -20,20 +20,22 @@ const self = "bellhop"
 type platform struct {
 	adapterOptions
 
-	mu      sync.Mutex // guards the fields below
-	rooms   map[core.Place][]*message
-	ids     map[string]int    // last message id by channel
-	moved   map[string]string // channels that have another id now
-	events  int               // ever made
-	history []core.Inbound    // all events
-	pending []core.Inbound    // not acknowledged
-	wake    chan struct{}     // closed and replaced when pending grows
-	faults  []*fault
-	revoked bool
-	calls   int // in flight
-	failed  int // calls that a fault has hit
-	finals  []shown
-	deleted []string // keys of our messages that somebody has deleted
+	mu       sync.Mutex // guards the fields below
+	rooms    map[core.Place][]*message
+	ids      map[string]int    // last message id by channel
+	moved    map[string]string // channels that have another id now
+	events   int               // ever made
+	history  []core.Inbound    // all events
+	pending  []core.Inbound    // not acknowledged
+	wake     chan struct{}     // closed and replaced when pending grows
+	faults   []*fault
+	revoked  bool
+	calls    int // in flight
+	failed   int // calls that a fault has hit
+	finals   []shown
+	deleted  []string // keys of our messages that somebody has deleted
+	began    time.Time
+	previews []preview
 }
 
 // message is one message on the platform.
@@ -50,6 +52,14 @@ type message struct {
 	kind   core.OutKind
 	marks  []string // our reactions
 	tags   []string // people's reactions: "Alice 👍"
+}
+
+// preview is one that was shown, and when.
+type preview struct {
+	place core.Place
+	id    string
+	text  string
+	at    time.Time
 }
 
 // shown notes that a piece of an outcome became visible.
@@ -78,7 +88,7 @@ type fault struct {
 var operations = []string{"open", "post", "edit", "update", "resolve", "read"}
 
 func newPlatform(o adapterOptions) *platform {
-	return &platform{adapterOptions: o, rooms: map[core.Place][]*message{}, ids: map[string]int{}, moved: map[string]string{}, wake: make(chan struct{})}
+	return &platform{adapterOptions: o, rooms: map[core.Place][]*message{}, ids: map[string]int{}, moved: map[string]string{}, wake: make(chan struct{}), began: time.Now()}
 }
 
 // deliver queues an event for whoever listens. The caller holds mu.

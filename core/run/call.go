@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -37,6 +38,8 @@ const maxCalls = 64
 func (t *turn) call(ctx context.Context, provider core.Provider, call core.Call) (*reply, error) {
 	r := &reply{}
 	before := t.unfinished()
+	thinking := core.Preview{Text: cmp.Or(before, t.said()), Status: "thinking", Usual: true}
+	t.o.Outbox.Update(t.run, thinking)
 	for chunk, err := range provider.Stream(ctx, call) {
 		if err != nil {
 			if ctx.Err() != nil {
@@ -47,14 +50,14 @@ func (t *turn) call(ctx context.Context, provider core.Provider, call core.Call)
 		if chunk.Reset {
 			*r = reply{}
 			if chunk.Retry > 0 {
-				t.o.Outbox.Update(t.run, fmt.Sprintf("_No answer from the model yet; try %d._", chunk.Retry+1))
+				t.o.Outbox.Update(t.run, core.Preview{Text: thinking.Text, Status: fmt.Sprintf("waiting for the model, try %d", chunk.Retry+1)})
 			}
 			continue
 		}
 		r.reasoning.WriteString(chunk.Reasoning)
 		if chunk.Text != "" {
 			r.text.WriteString(chunk.Text)
-			t.o.Outbox.Update(t.run, before+r.text.String())
+			t.o.Outbox.Update(t.run, core.Preview{Text: before + r.text.String(), Status: thinking.Status, Usual: true})
 		}
 		if d := chunk.Call; d != nil {
 			if d.Index < 0 || d.Index >= maxCalls {

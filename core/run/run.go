@@ -32,7 +32,7 @@ type Store interface {
 // Outbox is where runs show their posts. See package bus.
 type Outbox interface {
 	Open(run core.Run, speaker core.Speaker, status string)
-	Update(run core.Run, text string)
+	Update(run core.Run, p core.Preview)
 	Receipt(ctx context.Context, run core.Run) *core.Receipt
 	Deliver(rows []core.Row)
 	Split(p core.Place, markdown string) []core.Piece
@@ -110,6 +110,7 @@ func (r *Runner) Run(ctx context.Context, bot core.Bot, items []core.Item) (core
 func (r *Runner) Wait(ctx context.Context, bot core.Bot, items []core.Item) {
 	if t, err := r.pick(ctx, bot, items); err == nil {
 		r.o.Outbox.Open(t.run, t.speaker(), "Waiting for a free slot…")
+		r.o.Outbox.Update(t.run, core.Preview{Status: "waiting for a free slot"})
 	}
 }
 

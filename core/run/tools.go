@@ -1,9 +1,11 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"bellhop/core"
@@ -119,7 +121,7 @@ func (t *turn) finishTools(ctx context.Context, st *core.Step) error {
 				return err
 			}
 		}
-		t.status(st, use)
+		t.o.Outbox.Update(t.run, core.Preview{Text: cmp.Or(strings.TrimSpace(st.Text()), t.said()), Status: cmp.Or(spec.Status, "using "+use.Name)})
 		result, err := tool.Call(ctx, &core.Env{Bot: t.bot.Handle, Thread: t.run.Thread, Run: t.run.ID, Place: t.run.Reply.Place},
 			core.ToolCall{ID: use.CallID, Name: use.Name, Args: use.Args})
 		switch {
@@ -137,13 +139,4 @@ func (t *turn) finishTools(ctx context.Context, st *core.Step) error {
 		return nil
 	}
 	return t.keep(ctx, *st)
-}
-
-// status shows which tool is at work, after what the model has said.
-func (t *turn) status(st *core.Step, use *core.ToolUse) {
-	text := st.Text()
-	if text != "" {
-		text += "\n\n"
-	}
-	t.o.Outbox.Update(t.run, text+"_using "+use.Name+"…_")
 }

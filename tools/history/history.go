@@ -42,6 +42,7 @@ func New(h History, loc *time.Location) core.Tool {
 	spec := core.ToolSpec{
 		Name:        "read_history",
 		Description: "Reads messages of this conversation that you were not shown, oldest first. Page back with before.",
+		Status:      "reading the earlier conversation",
 		ReadOnly:    true,
 		Idempotent:  true,
 	}
