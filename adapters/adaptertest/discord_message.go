@@ -138,7 +138,7 @@ type discordButton struct {
 
 // shown is a message as people see it.
 func (m *discordMessage) shown(d *Discord) Shown {
-	s := Shown{ID: m.id, From: m.from.Name, Own: m.from == d.me, Text: d.render(m.text), Edits: m.edits}
+	s := Shown{ID: m.id, From: m.from.Name, Own: m.from == d.me, Text: d.render(m.text), Source: m.text, Edits: m.edits}
 	if m.refers != nil && !m.refers.deleted {
 		s.ReplyTo = m.refers.id
 	}

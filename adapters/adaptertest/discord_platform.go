@@ -200,6 +200,14 @@ func (p *DiscordPlatform) Marks(r Room, message string) ([]string, error) {
 	return p.chat(r).Marks(p.discord.Me(), message), nil
 }
 
+// Whispers implements Platform.
+func (p *DiscordPlatform) Whispers(r Room, to Account) (texts []string) {
+	for _, m := range p.chat(r).Whispers(p.user(to)) {
+		texts = append(texts, m.Text)
+	}
+	return texts
+}
+
 // Files implements Platform.
 func (p *DiscordPlatform) Files(r Room) ([]SentFile, error) { return ownFiles(p.chat(r).Shown()), nil }
 

@@ -111,7 +111,7 @@ type Shown struct {
 	From    string // display name
 	Own     bool   // the account under test has sent it
 	Text    string // without markup
-	HTML    string // the source of Text, if it was sent as HTML with tags
+	Source  string // what was sent to be shown as Text; empty: Text itself
 	ReplyTo string // ID; empty: no reply, or its target is gone
 	Topic   string
 	Edits   int

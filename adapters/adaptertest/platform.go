@@ -120,6 +120,8 @@ type Platform interface {
 	Order(r Room, by Account, command, text string) error
 	// Marks lists the emoji that we have put below a message.
 	Marks(r Room, message string) ([]string, error)
+	// Whispers is what only that person sees in a room, oldest first.
+	Whispers(r Room, to Account) []string
 	// Files lists the files that we show in a room.
 	Files(r Room) ([]SentFile, error)
 	// Shown is what people see in a room now, oldest first; in a Channel, what is
@@ -195,6 +197,9 @@ func (l Lacking) Order(Room, Account, string, string) error {
 
 // Marks implements Platform.
 func (l Lacking) Marks(Room, string) ([]string, error) { return nil, l.err("marks") }
+
+// Whispers implements Platform.
+func (Lacking) Whispers(Room, Account) []string { return nil }
 
 // Files implements Platform.
 func (l Lacking) Files(Room) ([]SentFile, error) { return nil, l.err("files of ours") }

@@ -245,13 +245,20 @@ func (c *SlackChat) Shown() []Shown {
 // shown is a message as a person sees it. Called with mu held.
 func (s *Slack) shown(m *slackMessage) Shown {
 	text, pings := s.render(m)
-	sh := Shown{ID: m.ts, From: m.name(), Own: m.from == s.me, Text: text, Pings: pings, Topic: m.thread, Edits: m.edits}
+	sh := Shown{ID: m.ts, From: m.name(), Own: m.from == s.me, Text: text, Pings: pings, Topic: m.thread, Edits: m.edits, Source: m.text}
+	var source []string
 	for _, b := range m.blocks {
+		if b.Type == "markdown" {
+			source = append(source, str(b.Text))
+		}
 		for _, el := range b.Elements {
 			if el.Type == "button" {
 				sh.Buttons = append(sh.Buttons, object(el.Text).Text)
 			}
 		}
+	}
+	if len(source) > 0 {
+		sh.Source = strings.Join(source, "\n")
 	}
 	for _, f := range m.files {
 		sh.Files = append(sh.Files, SentFile{f.name, f.mime, f.content})

@@ -217,6 +217,17 @@ func (p *SlackPlatform) Marks(r Room, message string) (list []string, _ error) {
 	return list, nil
 }
 
+// Whispers implements Platform.
+func (p *SlackPlatform) Whispers(r Room, to Account) (texts []string) {
+	c := p.rooms[r]
+	for _, w := range p.slack.Whispers() {
+		if w.Channel == c.ID() && w.Thread == c.ThreadTS() && w.To == to.ID {
+			texts = append(texts, w.Text)
+		}
+	}
+	return texts
+}
+
 // Files implements Platform.
 func (p *SlackPlatform) Files(r Room) ([]SentFile, error) { return ownFiles(p.rooms[r].Shown()), nil }
 

@@ -82,7 +82,7 @@ func (s *Slack) startStream(p params) (map[string]any, *slackError) {
 			return nil, no("user_not_found")
 		}
 	}
-	m := &slackMessage{from: s.me, stream: &slackStream{started: time.Now()}}
+	m := &slackMessage{from: s.me, username: p["username"], stream: &slackStream{started: time.Now()}}
 	if m.thread, e = r.root(p["thread_ts"]); e == nil && m.thread == "" {
 		e = no("thread_not_found")
 	}

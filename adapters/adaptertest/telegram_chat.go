@@ -207,7 +207,7 @@ func (c *TelegramChat) Shown() []Shown {
 		if m.deleted || m.service() || c.topic != 0 && m.topic != c.topic {
 			continue
 		}
-		s := Shown{ID: itoa(m.id), Own: m.from == c.t.me, Text: m.text, HTML: m.source, Edits: m.edits, Files: m.files}
+		s := Shown{ID: itoa(m.id), Own: m.from == c.t.me, Text: m.text, Source: m.source, Edits: m.edits, Files: m.files}
 		if m.from != nil {
 			s.From = m.from.Name
 		}

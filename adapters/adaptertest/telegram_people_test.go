@@ -48,7 +48,7 @@ func TestTelegramString(t *testing.T) {
 		t.Error(diff)
 	}
 	own := dm.Shown()[5]
-	if own.HTML != "<b>sure</b>" || !own.Own {
+	if own.Source != "<b>sure</b>" || !own.Own {
 		t.Errorf("%+v", own)
 	}
 }

@@ -239,6 +239,9 @@ func (p *TelegramPlatform) Marks(r Room, message string) ([]string, error) {
 	return nil, nil
 }
 
+// Whispers implements Platform.
+func (p *TelegramPlatform) Whispers(Room, Account) []string { return nil }
+
 // Files implements Platform.
 func (p *TelegramPlatform) Files(r Room) ([]SentFile, error) {
 	return ownFiles(p.rooms[r].Shown()), nil

@@ -5,23 +5,25 @@ import (
 	"strings"
 )
 
-// archive is a txtar file: a comment, which is the script, and sections.
-type archive struct {
-	script   string
-	sections []section
+// Archive is a txtar file: a comment, which is the script, and sections.
+type Archive struct {
+	Script   string
+	Sections []Section
 }
 
-type section struct{ name, text string }
+// Section is a named part of an Archive.
+type Section struct{ Name, Text string }
 
-func parseArchive(data []byte) archive {
-	var a archive
-	into := &a.script
+// ParseArchive reads a txtar file.
+func ParseArchive(data []byte) Archive {
+	var a Archive
+	into := &a.Script
 	for l := range bytes.Lines(data) {
 		name, marker := strings.CutPrefix(strings.TrimRight(string(l), "\n"), "-- ")
 		name, end := strings.CutSuffix(name, " --")
 		if marker && end {
-			a.sections = append(a.sections, section{name: strings.TrimSpace(name)})
-			into = &a.sections[len(a.sections)-1].text
+			a.Sections = append(a.Sections, Section{Name: strings.TrimSpace(name)})
+			into = &a.Sections[len(a.Sections)-1].Text
 			continue
 		}
 		*into += string(l)
@@ -29,11 +31,12 @@ func parseArchive(data []byte) archive {
 	return a
 }
 
-func (a archive) format() []byte {
+// Format writes it as ParseArchive reads it.
+func (a Archive) Format() []byte {
 	var b bytes.Buffer
-	b.WriteString(a.script)
-	for _, s := range a.sections {
-		b.WriteString("-- " + s.name + " --\n" + s.text)
+	b.WriteString(a.Script)
+	for _, s := range a.Sections {
+		b.WriteString("-- " + s.Name + " --\n" + s.Text)
 	}
 	return b.Bytes()
 }

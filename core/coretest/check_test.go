@@ -78,12 +78,12 @@ say dm alice Two.
 // TestArchive shows that a talk survives being rewritten.
 func TestArchive(t *testing.T) {
 	const text = "# a comment\nsay dm alice -- hi --\n\n-- chat/dm/alice --\n1 Alice: hi\n\n-- empty --\n-- ledger --\nitem\n"
-	a := parseArchive([]byte(text))
-	if got := string(a.format()); got != text {
+	a := ParseArchive([]byte(text))
+	if got := string(a.Format()); got != text {
 		t.Errorf("got %q", got)
 	}
-	if len(a.sections) != 3 || a.sections[2].name != "ledger" {
-		t.Errorf("sections %q", a.sections)
+	if len(a.Sections) != 3 || a.Sections[2].Name != "ledger" {
+		t.Errorf("sections %q", a.Sections)
 	}
 }
 

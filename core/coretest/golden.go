@@ -35,11 +35,11 @@ func talk(t *testing.T, file string, update bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := parseArchive(data)
-	for i, v := range variants(a.script) {
+	a := ParseArchive(data)
+	for i, v := range variants(a.Script) {
 		one := func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w, script := newWorld(t, v.values.Replace(a.script))
+				w, script := newWorld(t, v.values.Replace(a.Script))
 				defer w.end()
 				if w.hold(script); !t.Failed() {
 					w.used()
@@ -56,27 +56,27 @@ func talk(t *testing.T, file string, update bool) {
 	if !update || t.Failed() {
 		return
 	}
-	if err := os.WriteFile(file, a.format(), 0o644); err != nil {
+	if err := os.WriteFile(file, a.Format(), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // compare compares the golden sections with what is, or rewrites them.
-func (w *world) compare(a *archive, update bool) {
-	for i, s := range a.sections {
-		got, err := w.section(s.name)
+func (w *world) compare(a *Archive, update bool) {
+	for i, s := range a.Sections {
+		got, err := w.section(s.Name)
 		if err != nil {
-			w.t.Errorf("%s: %v", s.name, err)
+			w.t.Errorf("%s: %v", s.Name, err)
 		}
 		if update {
-			a.sections[i].text = got
-			if i < len(a.sections)-1 {
-				a.sections[i].text += "\n"
+			a.Sections[i].Text = got
+			if i < len(a.Sections)-1 {
+				a.Sections[i].Text += "\n"
 			}
 			continue
 		}
-		if diff := cmp.Diff(strings.Split(strings.TrimSpace(s.text), "\n"), strings.Split(strings.TrimSpace(got), "\n")); diff != "" {
-			w.t.Errorf("%s (-want +got):\n%s", s.name, diff)
+		if diff := cmp.Diff(strings.Split(strings.TrimSpace(s.Text), "\n"), strings.Split(strings.TrimSpace(got), "\n")); diff != "" {
+			w.t.Errorf("%s (-want +got):\n%s", s.Name, diff)
 		}
 	}
 }
