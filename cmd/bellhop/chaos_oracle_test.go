@@ -132,7 +132,7 @@ func (j *jury) read() sheet {
 		known := sh.take(j, s) || j.place.restless && s.Text != "…"
 		switch {
 		case known && ids[s.ID] == 1:
-		case s.Text == "…" && j.beyond(s.ID):
+		case s.Text == "…" && j.beyond(s):
 			j.verdict.beyond++
 			j.t.Logf("in %s a status line was out of reach:\n%s", j.place.name, j.around(s.ID))
 		default:
@@ -322,10 +322,23 @@ func (j *jury) failed() map[int]core.ID {
 const probes = 12
 
 // beyond reports whether a status line lies out of that reach: more messages
-// that the bot was not shown lie between it and the one that its run answers.
-func (j *jury) beyond(id string) bool {
-	at := atoi(j.t, id)
+// that the bot was not shown lie between it and the one that it answers, which
+// is what it replies to or what some run of the place answers.
+func (j *jury) beyond(s adaptertest.Shown) bool {
+	at := atoi(j.t, s.ID)
 	where := core.Place{Adapter: "telegram", Channel: strconv.FormatInt(j.place.chat.ID(), 10)}
+	far := func(after string) bool {
+		unknown := 0
+		for n := atoi(j.t, after) + 1; n < at; n++ {
+			if !j.store.Known(j.t.Context(), where, strconv.Itoa(n)) {
+				unknown++
+			}
+		}
+		return unknown >= probes
+	}
+	if s.ReplyTo != "" {
+		return far(s.ReplyTo)
+	}
 	shown := map[core.ID]string{} // where each run's outcome begins
 	for _, p := range j.books.Posts {
 		if len(p.Shown) > 0 {
@@ -333,16 +346,7 @@ func (j *jury) beyond(id string) bool {
 		}
 	}
 	return slices.ContainsFunc(j.books.Runs, func(r core.Run) bool {
-		if r.Reply.Place.String() != j.place.id || atoi(j.t, shown[r.ID]) < at {
-			return false
-		}
-		unknown := 0
-		for n := atoi(j.t, r.Reply.After) + 1; n < at; n++ {
-			if !j.store.Known(j.t.Context(), where, strconv.Itoa(n)) {
-				unknown++
-			}
-		}
-		return unknown >= probes
+		return r.Reply.Place.String() == j.place.id && atoi(j.t, shown[r.ID]) >= at && far(r.Reply.After)
 	})
 }
 
