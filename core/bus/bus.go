@@ -100,6 +100,29 @@ func (a *account) state() (until time.Time, dead error) {
 	return a.until, a.dead
 }
 
+// Send is the adapter's, with a time that the ledger can keep.
+func (a *account) Send(ctx context.Context, o core.Outbound) (core.Receipt, error) {
+	r, err := a.Adapter.Send(ctx, o)
+	r.Time = timeOf(r.Time)
+	return r, err
+}
+
+// resolve is the adapter's Resolve likewise.
+func (a *account) resolve(ctx context.Context, o core.Outbound) (core.Receipt, error) {
+	r, err := a.features.Resolve(ctx, o)
+	r.Time = timeOf(r.Time)
+	return r, err
+}
+
+// timeOf is a platform's time; if it tells none, or none that can be written
+// down, it is ours.
+func timeOf(t time.Time) time.Time {
+	if t.IsZero() || t.UTC().Year() < 1 || t.UTC().Year() > 9999 {
+		return time.Now().UTC().Truncate(time.Millisecond)
+	}
+	return t
+}
+
 // New makes a Bus. Nothing runs yet.
 func New(ctx context.Context, o Options) *Bus {
 	b := &Bus{o: o, log: o.Log, accounts: map[string]*account{}, places: map[core.Place]*worker{}, drafts: map[core.ID]*draft{},

@@ -183,6 +183,39 @@ func TestRefusalPacing(t *testing.T) {
 	})
 }
 
+// A platform's clock may tell a time that no ledger can keep: then ours holds.
+func TestImpossibleTimes(t *testing.T) {
+	resolves := func(clock time.Time) core.Features {
+		f := edits
+		f.Resolve = func(context.Context, core.Outbound) (core.Receipt, error) {
+			return core.Receipt{ID: "found", Time: clock}, nil
+		}
+		return f
+	}
+	for _, clock := range []time.Time{{}, time.Unix(1796071421000, 0), time.Unix(-1<<40, 0)} {
+		bubble(t, resolves(clock), func(t *testing.T, r *rig) {
+			r.chat.clock = clock
+			r.chat.fails(core.ErrUnknown)
+			in := core.Inbound{Key: "k", Kind: core.InMessage, Direct: true, Place: here, From: core.Person{ID: "chat:ann"}, Text: "hi", Time: clock}
+			if err := r.accept(t.Context(), r.accounts["chat"], []core.Inbound{in}); err != nil {
+				t.Fatal(err)
+			}
+			r.Open(aRun(1), core.Speaker{}, "…") // unknown, then found
+			r.after(time.Minute)
+			r.Deliver([]core.Row{aRow(there, 2, "sent")})
+			r.after(time.Minute)
+			if len(r.ledger.times) < 3 {
+				t.Fatalf("the ledger was told %v", r.ledger.times)
+			}
+			for _, at := range r.ledger.times {
+				if at.Before(r.began) || at.After(time.Now()) {
+					t.Errorf("of %v, the ledger is told %v", clock, at)
+				}
+			}
+		})
+	}
+}
+
 // The owner hears of a trouble once, and again when it comes back after it was
 // over, or lasts.
 func TestTroubleOnce(t *testing.T) {

@@ -159,7 +159,7 @@ func (w *worker) giveUpOpen(j *job) {
 func (w *worker) send(ctx context.Context, o core.Outbound, unsure *bool) (core.Receipt, error) {
 	f := &w.acc.features
 	if *unsure && f.Resolve != nil && f.Once != core.OnceKey {
-		r, err := f.Resolve(ctx, o)
+		r, err := w.acc.resolve(ctx, o)
 		if !errors.Is(err, core.ErrNotSent) {
 			return r, err
 		}
@@ -267,9 +267,6 @@ func (w *worker) row(ctx context.Context, j *job) error {
 	if err != nil {
 		return err
 	}
-	if r.Time.IsZero() {
-		r.Time = time.Now().UTC().Truncate(time.Millisecond)
-	}
 	if row.Last { // before the receipt, after which nobody knows of a mark any more
 		w.answered(ctx, row)
 	}
@@ -313,7 +310,7 @@ func (w *worker) final(ctx context.Context, j *job) (core.Receipt, error) {
 	if row.Edit == "" && j.opened == nil {
 		switch {
 		case f.Once == core.OnceEdit && j.unsure: // the probe writes the text itself
-			r, err := f.Resolve(ctx, o)
+			r, err := w.acc.resolve(ctx, o)
 			if !errors.Is(err, core.ErrNotSent) {
 				return r, err
 			}

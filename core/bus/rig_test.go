@@ -85,6 +85,8 @@ type pen struct {
 	ids  int
 	fail []error // of the next calls, in order
 	hold chan struct{}
+
+	clock time.Time // what it says the time is
 }
 
 func newPen(name string, f core.Features) *pen { return &pen{name: name, features: f} }
@@ -125,10 +127,10 @@ func (p *pen) Send(ctx context.Context, o core.Outbound) (core.Receipt, error) {
 	}
 	p.sent = append(p.sent, line)
 	if o.Edit != "" {
-		return core.Receipt{ID: o.Edit}, nil
+		return core.Receipt{ID: o.Edit, Time: p.clock}, nil
 	}
 	p.ids++
-	return core.Receipt{ID: fmt.Sprint(p.ids)}, nil
+	return core.Receipt{ID: fmt.Sprint(p.ids), Time: p.clock}, nil
 }
 
 func (p *pen) sign(_ context.Context, at core.Place, id, emoji string) error {
@@ -159,7 +161,8 @@ func always(err error) []error { return slices.Repeat([]error{err}, maxTries) }
 type notes struct {
 	mu    sync.Mutex // guards the fields below
 	calls []string
-	full  bool // it cannot write
+	times []time.Time // of what it was told
+	full  bool        // it cannot write
 }
 
 func (n *notes) note(call string) error {
@@ -170,6 +173,12 @@ func (n *notes) note(call string) error {
 	}
 	n.calls = append(n.calls, call)
 	return nil
+}
+
+func (n *notes) date(at time.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.times = append(n.times, at)
 }
 
 func (n *notes) read() string {
@@ -185,6 +194,7 @@ func (n *notes) Accept(_ context.Context, b core.Batch) (out core.Accepted, err 
 		if e.Refusal != "" {
 			err = errors.Join(err, n.note("refuse "+string(e.In.From.ID)))
 		}
+		n.date(e.In.Time)
 		fate := core.FateStored
 		if e.In.Kind == core.InDelete {
 			fate = core.FateWithdrawn
@@ -195,14 +205,17 @@ func (n *notes) Accept(_ context.Context, b core.Batch) (out core.Accepted, err 
 }
 
 func (n *notes) Opened(_ context.Context, run core.Run, r core.Receipt) error {
+	n.date(r.Time)
 	return n.note(fmt.Sprintf("opened %s %s", run.ID, r.ID))
 }
 
 func (n *notes) RowOpened(_ context.Context, row core.Row, r core.Receipt) error {
+	n.date(r.Time)
 	return n.note(fmt.Sprintf("row opened %s %s", row.Post, r.ID))
 }
 
 func (n *notes) Delivered(_ context.Context, row core.Row, r core.Receipt) error {
+	n.date(r.Time)
 	return n.note(fmt.Sprintf("delivered %s %s", row.Post, r.ID))
 }
 
