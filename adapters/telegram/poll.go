@@ -20,6 +20,10 @@ const (
 	pollTimeout = 50 * time.Second
 	// pollGrace after that, a connection that has not answered is deaf.
 	pollGrace = 15 * time.Second
+	// pollPace is the least time from one poll to the next while there is
+	// nothing to tell: a server that does not hold them would be asked all the
+	// time.
+	pollPace = 500 * time.Millisecond
 	// pollLimit is the most updates of one poll.
 	pollLimit = 100
 	// offsetLife is how long an offset means anything: Telegram keeps updates
@@ -64,8 +68,8 @@ type poller struct {
 // run polls until ctx ends or an error that is fatal, which it returns.
 func (p *poller) run(ctx context.Context) error {
 	for {
-		started := time.Now()
-		updates, err := p.poll(ctx, p.timeout())
+		started, timeout := time.Now(), p.timeout()
+		updates, err := p.poll(ctx, timeout)
 		if err != nil && p.unhook(ctx, err) {
 			continue
 		}
@@ -77,6 +81,11 @@ func (p *poller) run(ctx context.Context) error {
 			p.failing = failing{}
 			if len(updates) < pollLimit {
 				p.current()
+			}
+			if len(updates) == 0 && timeout > 0 {
+				if err := sleep(ctx, time.Until(started.Add(pollPace))); err != nil {
+					return err
+				}
 			}
 			continue
 		}

@@ -291,6 +291,28 @@ func TestWebhookThatStaysIsRemovedLater(t *testing.T) {
 
 // TestUpdatesWithoutIDs: a server that cannot be told what was received is not
 // asked in a tight loop.
+// Not every server holds a poll that has nothing to tell.
+func TestEmptyPollsArePaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const many = 1000
+		var polls atomic.Int32
+		w := &wire{answer: func(ctx context.Context, c call) reply {
+			if c.method == "getUpdates" && polls.Add(1) < many {
+				return ok(`[]`)
+			}
+			return normal(ctx, c)
+		}}
+		stop := run(t, adapter(w, io.Discard), nothing)
+		pass(10 * time.Second)
+		if n := polls.Load(); n < 10 || n > 50 {
+			t.Errorf("%d polls in 10 s", n)
+		}
+		if err := stop(); err != nil {
+			t.Errorf("Run = %v", err)
+		}
+	})
+}
+
 func TestUpdatesWithoutIDs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFaulty(func(context.Context, call) reply { return ok(`[{"message":{}}]`) })
