@@ -3,7 +3,7 @@ FUZZTIME ?= 30s
 COUNT    ?= 10
 KILLS    ?= 200
 
-.PHONY: run build test lint bench chaos fuzz clean
+.PHONY: run build test peers lint bench chaos fuzz clean
 
 run: build
 	./bin/bellhop run
@@ -17,6 +17,10 @@ RACE ?= $(shell command -v $$(go env CC) >/dev/null 2>&1 && echo -race)
 
 test:
 	go test $(RACE) -shuffle=on ./...
+
+# Journeys on servers that others wrote, which npm installs the first time.
+peers:
+	RACE='$(RACE)' .ci/peers/run
 
 lint:
 	.ci/run lint

@@ -1,0 +1,130 @@
+//go:build peers
+
+package main
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+	"time"
+)
+
+// mock is aimock, an OpenAI-compatible endpoint that others wrote.
+type mock struct{ url string }
+
+// mockAt starts it.
+func mockAt(t *testing.T, port string) *mock {
+	m := &mock{url: "http://127.0.0.1:" + port}
+	nothing := write(t, t.TempDir(), "none.json", `{"fixtures":[]}`)
+	serveBy(t, m.url+"/__aimock/health", "node", module("@copilotkit/aimock/dist/cli.js"), "-p", port, "-f", nothing)
+	return m
+}
+
+// fixture is what it does when the newest message has a word in it.
+type fixture struct {
+	Match struct {
+		Word string `json:"userMessage"`
+		Time *int   `json:"sequenceIndex,omitempty"` // only the first time (0), the second (1), …
+	} `json:"match"`
+	Response struct {
+		Text  string     `json:"content,omitempty"`
+		Error *mockError `json:"error,omitempty"`
+		Code  int        `json:"status,omitempty"`
+	} `json:"response"`
+	Pause int `json:"latency,omitempty"`   // milliseconds before each piece of the stream
+	Piece int `json:"chunkSize,omitempty"` // characters
+}
+
+type mockError struct {
+	Text string `json:"message"`
+	Kind string `json:"type"`
+}
+
+// streams is a fixture that streams the text, which takes as long as said.
+func streams(word, text string, takes time.Duration) fixture {
+	const piece = 10
+	var f fixture
+	f.Match.Word, f.Response.Text, f.Piece = word, text, piece
+	f.Pause = int(takes.Milliseconds()) * piece / len(text)
+	return f
+}
+
+// will adds fixtures.
+func (m *mock) will(t *testing.T, list ...fixture) {
+	t.Helper()
+	post(t, m.url+"/__aimock/fixtures", map[string]any{"fixtures": list}, nil)
+}
+
+// asked are the requests whose newest message has the word in it.
+func (m *mock) asked(t *testing.T, word string) (list []prompted) {
+	t.Helper()
+	var journal []struct {
+		Body prompted `json:"body"`
+	}
+	get(t, m.url+"/__aimock/journal?path=/chat/completions", &journal)
+	for _, entry := range journal {
+		if strings.Contains(entry.Body.last().text(), word) {
+			list = append(list, entry.Body)
+		}
+	}
+	return list
+}
+
+// prompted is a request for a reply, as the model reads it.
+type prompted struct {
+	Stream   bool            `json:"stream"`
+	Messages []promptMessage `json:"messages"`
+}
+
+type promptMessage struct {
+	Role    string `json:"role"`
+	Content any    `json:"content"` // text, or a list of parts
+}
+
+// last is the newest message.
+func (r prompted) last() promptMessage {
+	if len(r.Messages) == 0 {
+		return promptMessage{}
+	}
+	return r.Messages[len(r.Messages)-1]
+}
+
+// parts are what a message says and shows, by the name of their kind.
+func (m promptMessage) parts(kind string) (values []any) {
+	if text, ok := m.Content.(string); ok && kind == "text" {
+		return []any{text}
+	}
+	list, _ := m.Content.([]any)
+	for _, p := range list {
+		if p, _ := p.(map[string]any); p["type"] == kind {
+			values = append(values, p[kind])
+		}
+	}
+	return values
+}
+
+// text is all that a message says.
+func (m promptMessage) text() string {
+	var b strings.Builder
+	for _, v := range m.parts("text") {
+		s, _ := v.(string)
+		b.WriteString(s)
+	}
+	return b.String()
+}
+
+// pictures are what a message shows.
+func (m promptMessage) pictures(t *testing.T) (list [][]byte) {
+	t.Helper()
+	for _, v := range m.parts("image_url") {
+		image, _ := v.(map[string]any)
+		url, _ := image["url"].(string)
+		_, data, _ := strings.Cut(url, ";base64,")
+		content, err := base64.StdEncoding.DecodeString(data)
+		if err != nil || len(content) == 0 {
+			t.Errorf("a picture is at %.80q, want it in the request (%v)", url, err)
+		}
+		list = append(list, content)
+	}
+	return list
+}

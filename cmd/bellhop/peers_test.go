@@ -1,0 +1,247 @@
+//go:build peers
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestPeers walks through the journeys on the platform that the environment
+// names, whose server, as the model's, others wrote. Everything is on the
+// loopback interface of a network namespace; see .ci/peers/run.
+func TestPeers(t *testing.T) {
+	isolate(t)
+	name := os.Getenv("BELLHOP_PEER")
+	make, ok := map[string]func(*testing.T) peer{"slack": newSlack, "discord": newDiscord, "telegram": newTelegram}[name]
+	if !ok {
+		t.Fatalf("there is no peer for %q", name)
+	}
+	s := &scene{peer: make(t), model: mockAt(t, "4010")}
+	s.bellhop = launch(t, invocation{dir: t.TempDir(), env: s.peer.secrets(), args: []string{"run", "--config", write(t, t.TempDir(), "config.toml", fmt.Sprintf(`
+[log]
+level = "debug"
+[providers.mock]
+type = "openai"
+base_url = "%s/v1"
+[models."mock/gpt-5"]
+context = 100000
+vision = true
+[agents.assistant]
+model = "mock/gpt-5"
+%s`, s.model.url, s.peer.config()))}})
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("bellhop wrote\n%s", s.bellhop.log.String())
+		}
+	})
+	eventually(t, "bellhop to listen", func() bool { return s.bellhop.ended() || s.peer.listens(t) })
+	for _, j := range journeys {
+		t.Run(j.name, func(t *testing.T) {
+			if why := s.peer.lacks(j.name); why != "" {
+				t.Skip(why)
+			}
+			j.walk(t, s)
+		})
+	}
+	if code := s.bellhop.stop(); code != 0 {
+		t.Errorf("bellhop ends with exit code %d", code)
+	}
+}
+
+// scene is everything that a journey goes through.
+type scene struct {
+	peer    peer
+	model   *mock
+	bellhop *program
+}
+
+// peer is a platform's server from the side of one of its people.
+type peer interface {
+	// config is what bellhop's configuration needs for it, secrets what its
+	// environment does.
+	config() string
+	secrets() []string
+	// lacks says why a journey is not to be had there; "" if it is.
+	lacks(journey string) string
+
+	// listens reports whether the bot would miss nothing.
+	listens(t *testing.T) bool
+
+	// shared is a place of many, direct the person's own with the bot.
+	shared() spot
+	direct() spot
+	// say writes a message and returns its id; at mentions the bot.
+	say(t *testing.T, s spot, at bool, text string) string
+	// attach writes a message with a file.
+	attach(t *testing.T, s spot, text string, f shownFile)
+	edit(t *testing.T, s spot, id, text string)
+	// command gives the bot's command of that name.
+	command(t *testing.T, s spot, name string)
+	press(t *testing.T, s spot, m shownMessage, b shownButton)
+	// thread is where the answer to a message in a shared place appears.
+	thread(s spot, id string) spot
+	// follow says something about the newest answer there, without naming the
+	// bot, and returns where the answer to that appears.
+	follow(t *testing.T, s spot, text string) spot
+	// shown is what the bot shows the person in that very spot, in order.
+	shown(t *testing.T, s spot) []shownMessage
+}
+
+// spot is where people write: a channel, or a thread in it.
+type spot struct{ channel, thread string }
+
+// shownMessage is a message of the bot as a person sees it.
+type shownMessage struct {
+	id, text string
+	buttons  []shownButton
+	files    []shownFile
+}
+
+type shownButton struct{ id, label string }
+
+type shownFile struct {
+	name, kind string
+	content    []byte
+}
+
+// shows waits until the bot shows a message there that says so.
+func (s *scene) shows(t *testing.T, where spot, text string) (found shownMessage) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("%q to be shown", text), func() bool {
+		list := s.peer.shown(t, where)
+		i := slices.IndexFunc(list, func(m shownMessage) bool { return strings.Contains(m.text, text) })
+		if i >= 0 {
+			found = list[i]
+		}
+		return i >= 0
+	})
+	return found
+}
+
+// journeys are what people do, on every platform.
+var journeys = []struct {
+	name string
+	walk func(*testing.T, *scene)
+}{
+	{"mention", mention},
+	{"direct", direct},
+	{"command", command},
+	{"edit", edit},
+	{"file in", fileIn},
+}
+
+// story is a text that takes its time, in sentences that differ.
+func story(hero string) string {
+	var b strings.Builder
+	for _, place := range []string{"at the pier", "in the fog", "under the crane", "by the lock", "past the buoy", "behind the dyke", "on the ferry"} {
+		fmt.Fprintf(&b, "The %s was seen %s, where nobody had expected it at this hour. ", hero, place)
+	}
+	return b.String() + "Then the " + hero + " went home."
+}
+
+// A mention is answered in a thread, where the answer grows, and what follows
+// there needs no mention.
+func mention(t *testing.T, s *scene) {
+	answer := story("heron")
+	s.model.will(t, streams("Where is", answer, 6*time.Second), streams("the gull", "The gull stayed.", 0))
+	home := s.peer.shared()
+	id := s.peer.say(t, home, true, "Where is the heron?")
+	thread := s.peer.thread(home, id)
+	var grown []string // what it was before it was whole
+	eventually(t, "the whole answer", func() bool {
+		list := s.peer.shown(t, thread)
+		if len(list) != 1 {
+			return false
+		}
+		text := list[0].text
+		if partial := strings.HasPrefix(text, answer[:20]) && len(text) < len(answer); partial && !slices.Contains(grown, text) {
+			grown = append(grown, text)
+		}
+		return text == answer
+	})
+	if len(grown) == 0 {
+		t.Error("nobody saw the answer grow")
+	}
+	if asked := s.model.asked(t, "Where is"); len(asked) != 1 || !asked[0].Stream || strings.Contains(asked[0].last().text(), "@") {
+		t.Errorf("the model was asked %+v, want one request for a stream, about the heron alone", asked)
+	}
+	for _, m := range s.peer.shown(t, home) {
+		if !slices.ContainsFunc(s.peer.shown(t, thread), func(in shownMessage) bool { return in.id == m.id }) {
+			t.Errorf("beside the thread, the bot shows %+v", m)
+		}
+	}
+	s.shows(t, s.peer.follow(t, thread, "And the gull?"), "The gull stayed.")
+}
+
+// In direct messages nothing needs a mention, or a thread.
+func direct(t *testing.T, s *scene) {
+	s.model.will(t, streams("tern", "The tern dives.", 0))
+	s.peer.say(t, s.peer.direct(), false, "What does the tern do?")
+	s.shows(t, s.peer.direct(), "The tern dives.")
+}
+
+// A command is answered without the model.
+func command(t *testing.T, s *scene) {
+	s.peer.command(t, s.peer.shared(), "help")
+	help := s.shows(t, s.peer.shared(), "what is going on")
+	for _, want := range []string{"/new", "/stop", "/retry"} {
+		if !strings.Contains(help.text, want) {
+			t.Errorf("the help %q does not tell of %s", help.text, want)
+		}
+	}
+	if asked := s.model.asked(t, "help"); len(asked) > 0 {
+		t.Errorf("the model was asked %+v", asked)
+	}
+}
+
+// An edit of what has its answer is answered as a correction.
+func edit(t *testing.T, s *scene) {
+	s.model.will(t, streams("to three", "One, two, three.", 0), streams("to five", "Four, five.", 0))
+	home := s.peer.direct()
+	id := s.peer.say(t, home, false, "Count to three.")
+	s.shows(t, home, "One, two, three.")
+	s.peer.edit(t, home, id, "Count to five.")
+	s.shows(t, home, "Four, five.")
+	if asked := s.model.asked(t, "to five"); len(asked) != 1 || !strings.Contains(asked[0].last().text(), "corrects") {
+		t.Errorf("the model was asked %+v, want one request with a correction", asked)
+	}
+}
+
+// A picture that a person sends is what the model sees.
+func fileIn(t *testing.T, s *scene) {
+	s.model.will(t, streams("buoy", "It is red.", 0))
+	red := image.NewNRGBA(image.Rect(0, 0, 60, 40))
+	for i := range red.Pix {
+		red.Pix[i] = []uint8{200, 0, 0, 255}[i%4]
+	}
+	var file bytes.Buffer
+	if err := png.Encode(&file, red); err != nil {
+		t.Fatal(err)
+	}
+	s.peer.attach(t, s.peer.direct(), "What colour is the buoy?", shownFile{name: "buoy.png", kind: "image/png", content: file.Bytes()})
+	s.shows(t, s.peer.direct(), "It is red.")
+	asked := s.model.asked(t, "buoy")
+	if len(asked) != 1 {
+		t.Fatalf("the model was asked %d times", len(asked))
+	}
+	pictures := asked[0].last().pictures(t)
+	if len(pictures) != 1 {
+		t.Fatalf("the model is shown %d pictures: %+v", len(pictures), asked[0].last())
+	}
+	seen, _, err := image.Decode(bytes.NewReader(pictures[0]))
+	if err != nil || seen.Bounds().Dx() != 60 || seen.Bounds().Dy() != 40 {
+		t.Fatalf("the model is shown a picture of %v (%v)", seen, err)
+	}
+	if at := color.NRGBAModel.Convert(seen.At(30, 20)).(color.NRGBA); at.R < 180 || at.G > 30 || at.B > 30 {
+		t.Errorf("the model sees %v", at)
+	}
+}
