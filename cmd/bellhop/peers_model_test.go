@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/base64"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -42,16 +43,18 @@ type mockError struct {
 
 // streams is a fixture that streams the text, which takes as long as said.
 func streams(word, text string, takes time.Duration) fixture {
-	const piece = 10
 	var f fixture
-	f.Match.Word, f.Response.Text, f.Piece = word, text, piece
-	f.Pause = int(takes.Milliseconds()) * piece / len(text)
+	f.Match.Word, f.Response.Text = word, text
+	f.Piece = max(10, len(text)/1000)
+	f.Pause = int(takes.Milliseconds()) * f.Piece / len(text)
 	return f
 }
 
-// will adds fixtures.
+// will says what it does from now on: the first fixture that fits. Messages
+// quote what was said before, so the newest question comes first.
 func (m *mock) will(t *testing.T, list ...fixture) {
 	t.Helper()
+	call(t, http.MethodDelete, m.url+"/__aimock/fixtures", nil, nil)
 	post(t, m.url+"/__aimock/fixtures", map[string]any{"fixtures": list}, nil)
 }
 

@@ -137,6 +137,7 @@ var journeys = []struct {
 	{"command", command},
 	{"edit", edit},
 	{"file in", fileIn},
+	{"file out", fileOut},
 }
 
 // story is a text that takes its time, in sentences that differ.
@@ -152,7 +153,7 @@ func story(hero string) string {
 // there needs no mention.
 func mention(t *testing.T, s *scene) {
 	answer := story("heron")
-	s.model.will(t, streams("Where is", answer, 6*time.Second), streams("the gull", "The gull stayed.", 0))
+	s.model.will(t, streams("the gull", "The gull stayed.", 0), streams("Where is", answer, 6*time.Second))
 	home := s.peer.shared()
 	id := s.peer.say(t, home, true, "Where is the heron?")
 	thread := s.peer.thread(home, id)
@@ -205,7 +206,7 @@ func command(t *testing.T, s *scene) {
 
 // An edit of what has its answer is answered as a correction.
 func edit(t *testing.T, s *scene) {
-	s.model.will(t, streams("to three", "One, two, three.", 0), streams("to five", "Four, five.", 0))
+	s.model.will(t, streams("to five", "Four, five.", 0), streams("to three", "One, two, three.", 0))
 	home := s.peer.direct()
 	id := s.peer.say(t, home, false, "Count to three.")
 	s.shows(t, home, "One, two, three.")
@@ -243,5 +244,36 @@ func fileIn(t *testing.T, s *scene) {
 	}
 	if at := color.NRGBAModel.Convert(seen.At(30, 20)).(color.NRGBA); at.R < 180 || at.G > 30 || at.B > 30 {
 		t.Errorf("the model sees %v", at)
+	}
+}
+
+// An answer that nobody would scroll through ends in a file that has all of it.
+func fileOut(t *testing.T, s *scene) {
+	var tide strings.Builder
+	for day := range 1500 {
+		fmt.Fprintf(&tide, "On day %d the water was high at noon and low at night.\n\n", day+1)
+	}
+	answer := strings.TrimSpace(tide.String())
+	s.model.will(t, streams("all the tides", answer, 0))
+	home := s.peer.shared()
+	thread := s.peer.thread(home, s.peer.say(t, home, true, "Tell me all the tides."))
+	var files []shownFile
+	eventually(t, "the file", func() bool {
+		files = nil
+		for _, m := range s.peer.shown(t, thread) {
+			files = append(files, m.files...)
+		}
+		return len(files) > 0
+	})
+	if f := files[0]; len(files) != 1 || f.name != "answer.md" || strings.TrimSpace(string(f.content)) != answer {
+		t.Errorf("%d files are shown, of them %s with %d bytes that begin %.40q", len(files), f.name, len(f.content), f.content)
+	}
+	s.shows(t, thread, "The answer goes on in the file")
+	first := s.peer.shown(t, thread)[0].text
+	if !strings.HasPrefix(first, "On day 1 ") {
+		t.Errorf("the answer begins %.40q", first)
+	}
+	if n := len(s.peer.shown(t, thread)); n > 6 {
+		t.Errorf("the answer takes %d messages", n)
 	}
 }
