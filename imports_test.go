@@ -67,6 +67,7 @@ var rows = map[string][]string{
 	"store/storetest": {anything},
 
 	"tools":         {"core", jsonrepair},
+	"tools/channel": {"core", "tools"},
 	"tools/history": {"core", "tools"},
 }
 

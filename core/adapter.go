@@ -79,6 +79,11 @@ type Features struct {
 	// of a channel, the last messages there. It ends with ctx. ErrRefused: we may
 	// not read there.
 	Before func(ctx context.Context, n Need) (Before, error)
+	// Read pages back through what was said at a place, by us too: in a thread,
+	// or in a channel outside its threads. before is empty, for the newest page,
+	// or Page.Before of another page of the place. It ends with ctx. ErrRefused:
+	// we may not read there, or before is no such thing.
+	Read func(ctx context.Context, p Place, before string, limit int) (Page, error)
 	// Fetch opens a file that a person sent; File.Ref says which. The caller
 	// bounds what it reads, checks what it is, and closes it. No error names the
 	// file's address, which may hold a token.
@@ -152,6 +157,13 @@ type Need struct {
 type Before struct {
 	Quotes []Quote
 	More   bool // in a thread: older ones than were wanted were said since
+}
+
+// Page is at most limit messages of a place, oldest first. It may hold fewer,
+// even none, and not be the last.
+type Page struct {
+	Quotes []Quote
+	Before string // asks for the page before this one; empty: there is none
 }
 
 // InboundKind tells events apart.

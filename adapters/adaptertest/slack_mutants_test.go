@@ -115,6 +115,25 @@ var slackMutants = []mutation{
 			}
 		}
 	}},
+	{"reads threads into their channel", "read back", func(m *mutant) {
+		m.features = func(f *core.Features) {
+			read := f.Read
+			f.Read = func(ctx context.Context, p core.Place, before string, limit int) (core.Page, error) {
+				p.Topic = ""
+				return read(ctx, p, before, limit)
+			}
+		}
+	}},
+	{"ends after a page", "read back", func(m *mutant) {
+		m.features = func(f *core.Features) {
+			read := f.Read
+			f.Read = func(ctx context.Context, p core.Place, before string, limit int) (core.Page, error) {
+				page, err := read(ctx, p, before, limit)
+				page.Before = ""
+				return page, err
+			}
+		}
+	}},
 	{"reads more than is wanted", "said before in a channel", func(m *mutant) {
 		m.features = func(f *core.Features) {
 			before := f.Before

@@ -1,8 +1,10 @@
 package adaptertest
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,6 +21,7 @@ var actCases = []testCase{
 	{"command aside", testAside},
 	{"said before in a channel", testBeforeChannel},
 	{"said before in a thread", testBeforeThread},
+	{"read back", testRead},
 }
 
 // testButton: a press says who has pressed which button of which message.
@@ -168,4 +171,62 @@ func testBeforeThread(s *session) {
 	again := s.hear(thread, Saying{From: ann, Mention: []Account{s.p.Me()}, Text: "and now?"})
 	s.reads(core.Need{Place: again.Place, MessageID: again.MessageID, Context: 10, Since: e.MessageID},
 		core.Quote{Author: "Bob", Text: strings.TrimSpace(strings.Repeat("long ", 20))})
+}
+
+// testRead: what was said is read back page by page, ours included; what
+// stands in the threads of a channel is theirs.
+func testRead(s *session) {
+	if s.f.Read == nil {
+		s.can(Unsupported("Features.Read is nil"))
+	}
+	r, ann := s.room(Channel)
+	bob := s.p.Person("Bob")
+	for i := range 3 {
+		s.hear(r, Saying{From: bob, Text: fmt.Sprint("remark ", i)})
+	}
+	e := s.hear(r, Saying{From: ann, Mention: []Account{s.p.Me()}, Text: "what do you say?"})
+	s.show(e, "k1", "ours")
+	thread, err := s.p.Thread(r, e.MessageID)
+	s.can(err)
+	s.hear(thread, Saying{From: bob, Text: "I see"})
+	asked, shown, seen := core.Quote{Author: ann.Name, Text: "what do you say?"}, core.Quote{Own: true, Text: "ours"}, core.Quote{Author: "Bob", Text: "I see"}
+	s.pages(e.Place, asked, shown, seen)
+	around := core.Place{Adapter: e.Place.Adapter, Channel: e.Place.Channel}
+	s.pages(around, core.Quote{Author: "Bob", Text: "remark 0"}, core.Quote{Author: "Bob", Text: "remark 1"}, core.Quote{Author: "Bob", Text: "remark 2"}, asked)
+
+	d, eve := s.room(Direct)
+	private := s.hear(d, Saying{From: eve, Text: "between us"})
+	s.show(private, "k2", "ours")
+	s.pages(private.Place, core.Quote{Author: eve.Name, Text: "between us"}, shown)
+
+	for place, before := range map[core.Place]string{around: "no page", {Adapter: around.Adapter, Channel: "nowhere"}: ""} {
+		if page, err := s.f.Read(s.t.Context(), place, before, 5); !errors.Is(err, core.ErrRefused) {
+			s.t.Errorf("before %q of %s: %+v, %v", before, place, page, err)
+		}
+	}
+}
+
+// pages reads a place back in pages of several sizes, and checks what is there.
+func (s *session) pages(p core.Place, want ...core.Quote) {
+	s.t.Helper()
+	for _, limit := range []int{1, 2, 50} {
+		var got []core.Quote
+		before := ""
+		for range 20 {
+			page, err := s.f.Read(s.t.Context(), p, before, limit)
+			if err != nil || len(page.Quotes) > limit {
+				s.t.Fatalf("before %q, %d of %s: %+v, %v", before, limit, p, page, err)
+			}
+			got = append(page.Quotes, got...)
+			if before = page.Before; before == "" {
+				break
+			}
+		}
+		same := slices.EqualFunc(got, want, func(g, w core.Quote) bool {
+			return g.Own == w.Own && (g.Own || g.Author == w.Author) && strings.HasSuffix(g.Text, w.Text) && g.ID != "" && !g.Time.IsZero()
+		})
+		if !same {
+			s.t.Errorf("in pages of %d, %s reads %+v; want %+v", limit, p, got, want)
+		}
+	}
 }

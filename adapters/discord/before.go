@@ -30,6 +30,30 @@ func (a *Adapter) before(ctx context.Context, n core.Need) (core.Before, error) 
 	return core.Before{Quotes: a.recall(me, said), More: more && at == n.Place.Topic}, nil
 }
 
+// read pages back through what was said at a place.
+func (a *Adapter) read(ctx context.Context, p core.Place, before string, limit int) (core.Page, error) {
+	at := a.home(p, "")
+	switch {
+	case !isID(at), before != "" && !isID(before):
+		return core.Page{}, fmt.Errorf("%w: there is no page before %q of %s", core.ErrRefused, before, p)
+	case a.known.isForum(at):
+		return core.Page{}, fmt.Errorf("%w: a forum has nothing but posts, each of which is a thread", core.ErrRefused)
+	}
+	me, err := a.self(ctx)
+	if err != nil {
+		return core.Page{}, a.outcome(err)
+	}
+	said, more, err := a.back(ctx, at, before, "", max(limit, 1), func(*message) bool { return true })
+	if err != nil {
+		return core.Page{}, a.outcome(err)
+	}
+	out := core.Page{Quotes: a.recall(me, said)}
+	if more {
+		out.Before = said[len(said)-1].ID
+	}
+	return out, nil
+}
+
 // back reads what was said in a channel, from the message until (empty: from
 // the end) back to the message since (empty: to the beginning), the newest
 // first. It ends when it has most messages that are wanted; more says that

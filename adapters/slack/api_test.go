@@ -43,6 +43,8 @@ func TestTokensAreNowhere(t *testing.T) {
 		tell(err)
 		_, err = f.Before(t.Context(), core.Need{Place: thread, MessageID: "1700000000.000900", Context: 1})
 		tell(err)
+		_, err = f.Read(t.Context(), thread, "", 1)
+		tell(err)
 		tell(f.Typing(t.Context(), thread))
 		tell(f.React(t.Context(), thread, "1.1", "👀"))
 		told = append(told, fmt.Sprintf("%v %+v %#v %+v", a, a, a.api, f))

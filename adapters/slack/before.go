@@ -55,10 +55,14 @@ func (a *Adapter) readBefore(ctx context.Context, n core.Need) ([]message, error
 		page, err := a.history(ctx, n.Place.Channel, params)
 		return page.messages, err
 	}
-	params.Set("ts", n.Place.Topic)
-	var said []message
+	return a.thread(ctx, n.Place, params)
+}
+
+// thread reads the messages of a thread that params allow, and its root.
+func (a *Adapter) thread(ctx context.Context, p core.Place, params url.Values) (said []message, err error) {
+	params.Set("ts", p.Topic)
 	for range maxPages {
-		page, err := a.replies(ctx, n.Place.Channel, params)
+		page, err := a.replies(ctx, p.Channel, params)
 		if err != nil {
 			return nil, err
 		}

@@ -132,6 +132,7 @@ func (a *Adapter) Features() core.Features {
 		Typing:    a.typing,
 		React:     a.react,
 		Before:    a.before,
+		Read:      a.read,
 		Fetch:     a.fetch,
 		Health:    a.state,
 	}

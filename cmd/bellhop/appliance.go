@@ -24,6 +24,7 @@ import (
 	runner "bellhop/core/run"
 	"bellhop/store"
 	"bellhop/tools"
+	"bellhop/tools/channel"
 	"bellhop/tools/history"
 )
 
@@ -92,7 +93,8 @@ func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner
 	}
 	a.bus = bus.New(ctx, bus.Options{Store: s, Adapters: adapters, Aside: aside, Access: access, Agent: cfg.DefaultAgent, Bots: bots,
 		Bindings: bindings(cfg), Commands: commands, Owner: owner(cfg), Log: log})
-	set, err := tools.NewSet(history.New(s, time.Local))
+	reader := func(adapter string) channel.Read { return a.bus.Features(adapter).Read }
+	set, err := tools.NewSet(history.New(s, time.Local), channel.New(reader, s, time.Local))
 	if err != nil {
 		return nil, err
 	}

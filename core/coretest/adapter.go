@@ -37,7 +37,7 @@ func (a *adapter) Features() core.Features {
 		f.Typing = func(context.Context, core.Place) error { return nil }
 	}
 	if a.reads {
-		f.Before = a.before
+		f.Before, f.Read = a.before, a.read
 	}
 	f.Health = func() core.Health { return core.Health{LastInbound: time.Now()} }
 	f.Preview = func(core.Place, bool) time.Duration { return time.Second }

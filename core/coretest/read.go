@@ -2,6 +2,7 @@ package coretest
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,4 +55,25 @@ func (m *message) quote() core.Quote {
 func number(id string) int {
 	n, _ := strconv.Atoi(id)
 	return n
+}
+
+// read is core.Features.Read.
+func (a *adapter) read(ctx context.Context, at core.Place, before string, limit int) (out core.Page, err error) {
+	if before != "" && number(before) == 0 {
+		return out, fmt.Errorf("%w: there is no page before %q", core.ErrRefused, before)
+	}
+	_, err = a.call(ctx, "read", func() (core.Receipt, error) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		said := slices.DeleteFunc(a.said(at, true), func(m *message) bool { return before != "" && number(m.id) >= number(before) })
+		older := max(0, len(said)-limit)
+		for _, m := range said[older:] {
+			out.Quotes = append(out.Quotes, m.quote())
+		}
+		if older > 0 {
+			out.Before = said[older].id
+		}
+		return core.Receipt{}, ctx.Err()
+	})
+	return out, err
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"bellhop/core"
 	"bellhop/tools"
@@ -26,7 +25,6 @@ type History interface {
 const (
 	usual      = 20   // messages, when the model does not say
 	textLength = 1000 // characters of a message's text
-	nameLength = 40   // characters of a name
 )
 
 type arguments struct {
@@ -93,31 +91,25 @@ func line(b *strings.Builder, m *core.Message, loc *time.Location) {
 	if m.Corrects != "" {
 		fmt.Fprintf(b, " corrects %s", m.Corrects)
 	}
-	b.WriteString(": " + indent(tools.Cap(strings.TrimSpace(m.Text()), textLength)))
+	b.WriteString(": " + tools.Indent(tools.Cap(strings.TrimSpace(m.Text()), textLength)))
 	if m.Earlier != nil {
 		for _, q := range m.Earlier.Quotes {
-			fmt.Fprintf(b, "\n  (before it %s said: %s)", name(q.Author), indent(tools.Cap(q.Text, textLength/4)))
+			fmt.Fprintf(b, "\n  (before it %s said: %s)", tools.Name(q.Author), tools.Indent(tools.Cap(q.Text, textLength/4)))
 		}
 	}
 	for _, p := range m.Parts {
 		switch {
 		case p.Kind == core.QuotePart && p.Quote != nil:
-			fmt.Fprintf(b, "\n  (quotes %s: %s)", name(p.Quote.Author), indent(tools.Cap(p.Quote.Text, textLength/4)))
+			fmt.Fprintf(b, "\n  (quotes %s: %s)", tools.Name(p.Quote.Author), tools.Indent(tools.Cap(p.Quote.Text, textLength/4)))
 		case p.Kind == core.FilePart && p.File != nil:
-			fmt.Fprintf(b, "\n  (file %s)", name(p.File.Name))
+			fmt.Fprintf(b, "\n  (file %s)", tools.Name(p.File.Name))
 		}
 	}
 	if m.Digest != "" {
-		fmt.Fprintf(b, "\n  (tools used: %s)", indent(m.Digest))
+		fmt.Fprintf(b, "\n  (tools used: %s)", tools.Indent(m.Digest))
 	}
 	b.WriteByte('\n')
 }
-
-// breaks are all characters at which a reader may see a new line.
-var breaks = strings.NewReplacer("\r\n", "\n  ", "\n", "\n  ", "\r", "\n  ", "\v", "\n  ", "\f", "\n  ",
-	"\u0085", "\n  ", "\u2028", "\n  ", "\u2029", "\n  ")
-
-func indent(text string) string { return breaks.Replace(text) }
 
 // speaker is who sent the message: a person in brackets, a bot in brackets with
 // an @ that no person's name begins with, the system without brackets.
@@ -128,20 +120,5 @@ func speaker(m *core.Message) string {
 	case core.BotActor:
 		return "[@" + m.Sender.ID + "]"
 	}
-	return "[" + name(m.Name) + "]"
-}
-
-// name is a name without what is not seen or could end the brackets.
-func name(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case !unicode.IsPrint(r), unicode.In(r, unicode.Ps, unicode.Pe):
-			return -1
-		}
-		return r
-	}, s)
-	r := []rune(strings.TrimLeft(strings.Join(strings.Fields(s), " "), "@ "))
-	return cmp.Or(strings.TrimSpace(string(r[:min(len(r), nameLength)])), "someone")
+	return "[" + tools.Name(m.Name) + "]"
 }
