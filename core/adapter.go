@@ -57,11 +57,15 @@ type Features struct {
 	// longer one has the whole text as a file. 0: there is no bound, or files
 	// cannot be shown.
 	MaxPieces int
-	Threads   bool                                     // a mention in a channel opens a thread of its own
-	Reply     ReplyMode                                // when a message in a shared place is for us, unless a binding says otherwise
-	Replies   bool                                     // in shared places an answer refers to the message it answers
-	Edits     bool                                     // a shown piece can be edited: previews are possible
-	Preview   func(p Place, direct bool) time.Duration // least time between two previews of a post; nil: no pause
+	Threads   bool      // a mention in a channel opens a thread of its own
+	Reply     ReplyMode // when a message in a shared place is for us, unless a binding says otherwise
+	Replies   bool      // in shared places an answer refers to the message it answers
+	Edits     bool      // a shown piece can be edited: previews are possible
+	// Preview is the least time between two previews in a chat, and Previews that
+	// of the whole account. What must be shown goes at once, and counts: together
+	// with it, previews stay within the platform's limits. Nil and 0: no pause.
+	Preview  func(p Place) time.Duration
+	Previews time.Duration
 
 	// Split cuts Markdown into pieces that render alone, in order, losing
 	// nothing. Pure. At least one piece for text that is not blank.

@@ -66,8 +66,8 @@ func testFeatures(s *session) {
 			s.t.Errorf("Typing: %v", err)
 		}
 	}
-	if f.Preview != nil && (f.Preview(e.Place, true) < 0 || f.Preview(e.Place, false) < 0) {
-		s.t.Error("Preview is less than nothing")
+	if f.Preview != nil && f.Preview(e.Place) < 0 || f.Previews < 0 {
+		s.t.Error("Preview or Previews is less than nothing")
 	}
 }
 

@@ -53,8 +53,10 @@ const (
 	maxText = 2000
 
 	// previewEvery is the least time between two previews. Discord takes about
-	// five edits in five seconds from one bot in a channel.
+	// five edits in five seconds from one bot in a channel, and 50 calls a
+	// second in all, of which half are left for what cannot wait.
 	previewEvery = 1200 * time.Millisecond
+	allPreviews  = 40 * time.Millisecond
 
 	// callTimeout bounds every call without a file, uploadTimeout one with it.
 	callTimeout   = 30 * time.Second
@@ -128,7 +130,8 @@ func (a *Adapter) Features() core.Features {
 		Threads:   true,
 		Reply:     core.ReplyThread,
 		Edits:     true,
-		Preview:   func(core.Place, bool) time.Duration { return previewEvery },
+		Preview:   func(core.Place) time.Duration { return previewEvery },
+		Previews:  allPreviews,
 		Split:     split,
 		Resolve:   a.resolve,
 		Typing:    a.typing,

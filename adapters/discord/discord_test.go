@@ -15,8 +15,8 @@ func TestFeatures(t *testing.T) {
 	if a.Name() != "dc" || f.Once != core.OnceKey || !f.Threads || !f.Edits || f.Replies || f.Reply != core.ReplyThread {
 		t.Errorf("%s: %+v", a.Name(), f)
 	}
-	if d := f.Preview(fresh, false); d != 1200*time.Millisecond {
-		t.Errorf("previews every %s", d)
+	if d := f.Preview(fresh); d != 1200*time.Millisecond || f.Previews != 40*time.Millisecond {
+		t.Errorf("previews every %s, in all every %s", d, f.Previews)
 	}
 	for text, want := range map[string]int{"": 0, " \n": 0, "```": 1, "a": 1, strings.Repeat("x", 2000): 1, strings.Repeat("x", 2001): 2} {
 		pieces := f.Split(text)

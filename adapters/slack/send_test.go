@@ -266,7 +266,7 @@ func TestSplitOfNothingButMarks(t *testing.T) {
 	if pieces := f.Split(" \n\t"); len(pieces) != 0 {
 		t.Errorf("blank text is cut into %q", pieces)
 	}
-	if d := f.Preview(dm, true); d < time.Second || d > 5*time.Second {
+	if d := f.Previews; d < time.Minute/50 || d > 5*time.Second {
 		t.Errorf("a preview every %s", d)
 	}
 }

@@ -38,8 +38,9 @@ const (
 	// 12,000, and a message about 13,000 once Slack has translated it.
 	maxText = 11_000
 
-	// previewEvery is the least time between two edits of a message. Slack takes
-	// about 50 a minute.
+	// previewEvery is the least time between two previews. Slack counts by
+	// method and workspace, not by channel: it takes about 50 edits a minute, and
+	// about 100 pieces of streams.
 	previewEvery = 1200 * time.Millisecond
 
 	// callTimeout bounds every call.
@@ -126,7 +127,7 @@ func (a *Adapter) Features() core.Features {
 		Threads:   true,
 		Reply:     core.ReplyThread,
 		Edits:     true,
-		Preview:   func(core.Place, bool) time.Duration { return previewEvery },
+		Previews:  previewEvery,
 		Split:     split,
 		Resolve:   a.resolve,
 		Typing:    a.typing,

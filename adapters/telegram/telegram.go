@@ -35,9 +35,12 @@ const (
 	maxText = 4096
 
 	// Least time between two previews. Telegram takes 20 messages a minute in
-	// a group, edits included, and about one a second in a private chat.
-	groupPreview   = 3 * time.Second
+	// a group with all its topics, edits included, of which five are left for
+	// what cannot wait; about one a second in a private chat; and 30 a second
+	// from one account.
+	groupPreview   = 4 * time.Second
 	privatePreview = 1200 * time.Millisecond
+	allPreviews    = 50 * time.Millisecond
 
 	// maxPieces is about as much as people read in a chat.
 	maxPieces = 5
@@ -122,6 +125,7 @@ func (a *Adapter) Features() core.Features {
 		Replies:   true,
 		Edits:     true,
 		Preview:   preview,
+		Previews:  allPreviews,
 		Split:     split,
 		Resolve:   a.resolve,
 		Typing:    a.typing,
@@ -135,7 +139,7 @@ func (a *Adapter) Features() core.Features {
 func split(markdown string) []string { return markup.Pieces(markdown, markup.Telegram()) }
 
 // preview is the pause between previews. The ids of groups are negative.
-func preview(p core.Place, _ bool) time.Duration {
+func preview(p core.Place) time.Duration {
 	if strings.HasPrefix(p.Channel, "-") {
 		return groupPreview
 	}

@@ -91,6 +91,7 @@ type account struct {
 
 	mu    sync.Mutex
 	until time.Time // no call before then (a global 429)
+	turn  time.Time // the next preview's, of all places
 	dead  error
 }
 

@@ -75,7 +75,7 @@ func (w *worker) work(ctx context.Context) {
 // say shows pieces that the ledger knows nothing of, as well as it can.
 func (w *worker) say(ctx context.Context, s *sayJob) {
 	for i, piece := range s.pieces {
-		r, err := w.acc.Send(ctx, core.Outbound{Key: fmt.Sprintf("trouble/%d/%d", time.Now().UnixNano(), i), Kind: core.OutFinal,
+		r, err := w.call(ctx, core.Outbound{Key: fmt.Sprintf("trouble/%d/%d", time.Now().UnixNano(), i), Kind: core.OutFinal,
 			Place: w.b.current(s.place), Text: piece.Text, Last: i == len(s.pieces)-1})
 		if err != nil {
 			w.b.log.Error("the owner could not be told", "text", piece.Text, "err", err)
@@ -165,11 +165,17 @@ func (w *worker) send(ctx context.Context, o core.Outbound, unsure *bool) (core.
 		}
 		*unsure = false
 	}
-	r, err := w.acc.Send(ctx, o)
+	r, err := w.call(ctx, o)
 	if err != nil && !certain(err) {
 		*unsure = true
 	}
 	return r, err
+}
+
+// call makes one that need not wait for its turn.
+func (w *worker) call(ctx context.Context, o core.Outbound) (core.Receipt, error) {
+	w.spent()
+	return w.acc.Send(ctx, o)
 }
 
 // certain reports whether the error says that nothing was shown.
@@ -229,15 +235,14 @@ func (w *worker) update(ctx context.Context, p *live, now time.Time) {
 	if text == p.text && status == p.status || text == "" && status == "" {
 		return
 	}
-	if f.Preview != nil {
-		w.preview = now.Add(f.Preview(w.place, p.run.Reply.Direct))
-	}
+	w.pace.preview(now, w.every())
+	w.turn = time.Time{}
 	_, err := w.acc.Send(ctx, core.Outbound{Key: string(p.run.Post) + "/0", Kind: core.OutUpdate, Place: w.b.current(p.run.Reply.Place),
 		Edit: p.open.ID, Speaker: p.speaker, Text: text, Status: status})
 	if err != nil {
 		w.b.log.Debug("preview failed", "post", p.run.Post, "err", err)
 		if !w.heed(err) {
-			w.preview = time.Now().Add(5 * time.Second)
+			w.pace.next = time.Now().Add(5 * time.Second)
 		}
 		return
 	}
@@ -334,7 +339,7 @@ func (w *worker) final(ctx context.Context, j *job) (core.Receipt, error) {
 		row.Edit, j.opened = j.opened.ID, nil
 	}
 	o.Edit = row.Edit
-	return w.acc.Send(ctx, o)
+	return w.call(ctx, o)
 }
 
 // openText is the status line of a piece whose text follows at once.
@@ -391,7 +396,7 @@ func (w *worker) apologise(ctx context.Context, row *core.Row) bool {
 	if row.Edit == "" {
 		return true
 	}
-	_, err := w.acc.Send(ctx, core.Outbound{Key: fmt.Sprintf("%s/%d", row.Post, row.Chunk), Kind: core.OutFinal, Place: w.b.current(row.Place),
+	_, err := w.call(ctx, core.Outbound{Key: fmt.Sprintf("%s/%d", row.Post, row.Chunk), Kind: core.OutFinal, Place: w.b.current(row.Place),
 		Edit: row.Edit, Speaker: row.Speaker, Text: "⚠ What I wrote here cannot be shown.", Last: true})
 	return err == nil || errors.Is(err, core.ErrRefused) || errors.Is(err, core.ErrGone)
 }

@@ -18,7 +18,7 @@ func TestLongWork(t *testing.T) {
 	for _, pause := range []time.Duration{0, 3 * time.Second, 70 * time.Second} {
 		t.Run(pause.String(), func(t *testing.T) {
 			f := edits
-			f.Preview = func(core.Place, bool) time.Duration { return pause }
+			f.Preview = func(core.Place) time.Duration { return pause }
 			bubble(t, f, func(t *testing.T, r *rig) {
 				run := aRun(1)
 				r.Open(run, core.Speaker{}, "…")
@@ -97,12 +97,12 @@ func TestStatusOfOpen(t *testing.T) {
 // The outcome waits for no preview, however many are due.
 func TestFinalBeforePreviews(t *testing.T) {
 	f := edits
-	f.Preview = func(core.Place, bool) time.Duration { return time.Second }
+	f.Preview = func(core.Place) time.Duration { return time.Second }
 	bubble(t, f, func(t *testing.T, r *rig) {
 		for n := range uint64(20) {
 			r.Open(aRun(n+1), core.Speaker{}, "…")
 		}
-		r.after(time.Second)
+		r.after(time.Minute) // until the opens are paid for
 		r.chat.read()
 		for n := range uint64(20) {
 			r.Update(aRun(n+1), core.Preview{Text: strings.Repeat("a", int(n)+1)})

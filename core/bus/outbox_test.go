@@ -22,7 +22,7 @@ func tooMany(after time.Duration, global bool) error {
 // at most as often as the platform allows, and none after the final.
 func TestPost(t *testing.T) {
 	f := edits
-	f.Preview = func(core.Place, bool) time.Duration { return time.Second }
+	f.Preview = func(core.Place) time.Duration { return time.Second }
 	bubble(t, f, func(t *testing.T, r *rig) {
 		run := aRun(1)
 		r.Update(run, core.Preview{Text: "too early"})

@@ -24,7 +24,8 @@ type worker struct {
 	posts   map[core.ID]*live
 	expects []expectation
 	until   time.Time // no call before then: the platform's word, or backoff
-	preview time.Time // no preview before then
+	pace    pace
+	turn    time.Time // of a preview, in the account's order; zero: none is asked for
 	said    []string  // platform ids of what was said past the ledger
 }
 
@@ -263,7 +264,7 @@ func (w *worker) idle(ctx context.Context, now time.Time) time.Time {
 			return now
 		}
 		if p.stored && w.acc.features.Edits {
-			if at := w.b.due(p.run.Post); !at.IsZero() && due(later(at, w.preview)) {
+			if at := w.b.due(p.run.Post); !at.IsZero() && due(w.ready(at, now)) {
 				w.update(ctx, p, now)
 				return now
 			}

@@ -40,7 +40,7 @@ func (a *adapter) Features() core.Features {
 		f.Before, f.Read = a.before, a.read
 	}
 	f.Health = func() core.Health { return core.Health{LastInbound: time.Now()} }
-	f.Preview = func(core.Place, bool) time.Duration { return time.Second }
+	f.Preview = func(core.Place) time.Duration { return time.Second }
 	return f
 }
 

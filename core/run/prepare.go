@@ -73,6 +73,11 @@ func (t *turn) prepare(ctx context.Context) error {
 	if len(changed) == 0 {
 		return nil
 	}
+	status := "reading what was said before"
+	if len(files) > 0 {
+		status = "fetching files"
+	}
+	t.o.Outbox.Update(t.run, core.Preview{Status: status, Usual: true})
 	t.recall(ctx, f.Before, lacking)
 	t.fetchAll(ctx, f.Fetch, files)
 	if ctx.Err() != nil {
