@@ -30,7 +30,11 @@ const (
 // client makes Bot API calls. It alone knows the token, which is part of every
 // URL, and keeps it in closures: no way of printing a client shows it.
 type client struct {
-	http   *http.Client
+	// Polls and downloads have connections of their own: neither may wait for
+	// answers that go out, nor hold them up.
+	http, polls, files *http.Client
+
+	slots  chan struct{} // one token per call in progress, polls apart
 	url    func(method string) string
 	file   func(path string) string // where a file can be downloaded
 	redact func(text string) string
@@ -45,15 +49,21 @@ func newClient(o Options) *client {
 	prefix := base + "/bot" + url.PathEscape(token) + "/"
 
 	// A redirect would carry the token to another place.
-	hc := http.Client{Transport: transport()}
-	if o.HTTP != nil {
-		hc = *o.HTTP
+	connect := func(conns int) *http.Client {
+		hc := http.Client{Transport: transport(conns)}
+		if o.HTTP != nil {
+			hc = *o.HTTP
+		}
+		hc.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+		return &hc
 	}
-	hc.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 	return &client{
-		http: &hc,
-		url:  func(method string) string { return prefix + method },
+		http:  connect(maxConns),
+		polls: connect(1),
+		files: connect(maxDownloads),
+		slots: make(chan struct{}, maxConns),
+		url:   func(method string) string { return prefix + method },
 		file: func(path string) string {
 			return base + "/file/bot" + url.PathEscape(token) + "/" + (&url.URL{Path: path}).EscapedPath()
 		},
@@ -66,23 +76,27 @@ func newClient(o Options) *client {
 	}
 }
 
-// maxConns bounds the connections: one polls, and the others carry more calls
-// than Telegram takes from one bot (about 30 a second), even if each takes
-// half a second. A burst costs no more memory than that.
-const maxConns = 16
+const (
+	// maxConns bounds the connections for calls. They carry as many as Telegram
+	// takes from one bot (about 30 a second), even if each takes half a second. A
+	// burst costs no more memory than that.
+	maxConns = 15
+	// maxDownloads bounds those for files.
+	maxDownloads = 4
+)
 
 // transport keeps connections alive and speaks HTTP/1 only: a call that is cut
 // then closes its connection, where HTTP/2 would hand the same deaf one to the
 // next call.
-func transport() *http.Transport {
+func transport(conns int) *http.Transport {
 	var p http.Protocols
 	p.SetHTTP1(true)
 	return &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
 		DialContext:         (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
 		TLSHandshakeTimeout: 10 * time.Second,
-		MaxIdleConnsPerHost: maxConns,
-		MaxConnsPerHost:     maxConns,
+		MaxIdleConnsPerHost: conns,
+		MaxConnsPerHost:     conns,
 		IdleConnTimeout:     90 * time.Second,
 		Protocols:           &p,
 	}
@@ -130,6 +144,15 @@ func (c *client) raw(ctx context.Context, timeout time.Duration, method string, 
 
 // post calls a method with a body of the content type.
 func (c *client) post(ctx context.Context, timeout time.Duration, method, contentType string, body *bytes.Buffer, result any) error {
+	hc := c.polls
+	if method != "getUpdates" {
+		hc = c.http
+		select {
+		case c.slots <- struct{}{}:
+			defer func() { <-c.slots }()
+		case <-ctx.Done():
+		}
+	}
 	if err := ctx.Err(); err != nil {
 		return &apiError{method: method, text: err.Error(), unsent: true, ended: err}
 	}
@@ -147,7 +170,7 @@ func (c *client) post(ctx context.Context, timeout time.Duration, method, conten
 		return &apiError{method: method, text: c.reason(err), unsent: true}
 	}
 	req.Header.Set("Content-Type", contentType)
-	resp, err := c.http.Do(req)
+	resp, err := hc.Do(req)
 	if err != nil {
 		op, _ := errors.AsType[*net.OpError](err)
 		dial := op != nil && op.Op == "dial"

@@ -12,6 +12,8 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -151,5 +153,58 @@ func TestTokenIsNowhere(t *testing.T) {
 	}
 	if log.Len() == 0 {
 		t.Error("nothing was logged")
+	}
+}
+
+// TestCallsWaitTheirTurn: of many calls at once no more are made than Telegram
+// takes, and neither polls nor downloads wait for them.
+func TestCallsWaitTheirTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var inside, done atomic.Int32
+		release := make(chan struct{})
+		w := &wire{answer: func(ctx context.Context, c call) reply {
+			if c.method == "getUpdates" {
+				return ok(`[]`)
+			}
+			inside.Add(1)
+			<-release
+			return ok(`{"message_id":1}`)
+		}}
+		a := adapter(w, io.Discard)
+		var sends sync.WaitGroup
+		for range maxConns + 5 {
+			sends.Go(func() {
+				if _, err := a.Send(t.Context(), core.Outbound{Place: group, Text: "x"}); err != nil {
+					t.Error(err)
+				}
+				done.Add(1)
+			})
+		}
+		impatient, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		sends.Go(func() {
+			_, err := a.Send(impatient, core.Outbound{Place: group, Text: "x"})
+			only(t, err, core.ErrNotSent)
+		})
+		synctest.Wait()
+		if n := inside.Load(); n != maxConns {
+			t.Errorf("%d calls at once", n)
+		}
+		if err := a.api.raw(t.Context(), time.Minute, "getUpdates", pollParams{}, nil); err != nil {
+			t.Errorf("a poll waits for calls: %v", err)
+		}
+		time.Sleep(2 * time.Second)
+		close(release)
+		sends.Wait()
+		if done.Load() != maxConns+5 || inside.Load() != maxConns+5 {
+			t.Errorf("%d calls made, %d sends done", inside.Load(), done.Load())
+		}
+	})
+	// The transports are three: what they bound, they bound apart.
+	c := newClient(Options{Token: testToken})
+	for _, hc := range []*http.Client{c.polls, c.files} {
+		if hc.Transport == c.http.Transport {
+			t.Error("polls or downloads share the connections of calls")
+		}
 	}
 }

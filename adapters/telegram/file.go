@@ -31,7 +31,7 @@ func (a *Adapter) fetch(ctx context.Context, f core.File) (io.ReadCloser, error)
 	if err != nil {
 		return nil, errors.New("telegram file: " + a.api.reason(err))
 	}
-	resp, err := a.api.http.Do(req)
+	resp, err := a.api.files.Do(req)
 	if err != nil {
 		return nil, errors.New("telegram file: " + a.api.reason(err))
 	}

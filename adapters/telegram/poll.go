@@ -120,7 +120,7 @@ func (p *poller) poll(ctx context.Context, timeout time.Duration) ([]json.RawMes
 	}, &updates)
 	if err != nil {
 		// Whatever became of the connection, the next poll gets a fresh one.
-		p.api.http.CloseIdleConnections()
+		p.api.polls.CloseIdleConnections()
 	}
 	return updates, err
 }

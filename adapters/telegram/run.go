@@ -44,7 +44,9 @@ func (a *Adapter) Run(ctx context.Context, sink core.Sink) error {
 	p := poller{Adapter: a, known: known, sink: sink}
 	cancel(p.run(ctx))
 	wg.Wait()
-	a.api.http.CloseIdleConnections()
+	for _, hc := range []*http.Client{a.api.http, a.api.polls, a.api.files} {
+		hc.CloseIdleConnections()
+	}
 	if cause := context.Cause(ctx); errors.Is(cause, core.ErrFatal) {
 		return cause
 	}
