@@ -170,6 +170,22 @@ type Page struct {
 	Before string // asks for the page before this one; empty: there is none
 }
 
+// Cursor is how far a place has been heard, once nothing said there before
+// ID is still to come. An adapter whose platform keeps nothing for who is away
+// reads on from there. A message at the top level of a channel moves the cursor
+// of the channel, a Place without a Topic.
+type Cursor struct {
+	Place  Place
+	Direct bool      // one person and us
+	ID     string    // platform id of the newest message that was heard
+	Time   time.Time // when that was said
+}
+
+// Cursors reads an adapter's cursors, those where something was said last
+// first. They are a bounded number of the places where somebody has spoken to
+// us, or could have, in the last weeks.
+type Cursors func(ctx context.Context) ([]Cursor, error)
+
 // InboundKind tells events apart.
 type InboundKind string
 
@@ -207,5 +223,6 @@ type Inbound struct {
 	Button    string    // InButton: the pressed button's Value
 	Emoji     string    // InReaction: as Unicode
 	Removed   bool      // InReaction: taken away
+	Heard     bool      // InMessage: nothing said at its place before it is still to come; see Cursor
 	Raw       json.RawMessage
 }

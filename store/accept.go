@@ -85,6 +85,9 @@ func (a *acceptance) entry(e *core.Entry) (core.Fate, error) {
 	if err := a.insert(key, a.row); err != nil {
 		return "", err
 	}
+	if err := a.hear(in, place); err != nil {
+		return "", err
+	}
 	return a.row.Fate, a.Put(journalDayKey(a.day, in.Place.Adapter, in.Key), nil)
 }
 

@@ -59,6 +59,7 @@ type checker struct {
 	platform map[string]platformRow
 	journal  map[string]journalRow
 	days     map[string]bool // events of famJournalDay
+	cursors  map[string]cursorRow
 	itemsAt  map[core.ID][]core.ID
 }
 
@@ -117,6 +118,10 @@ func (c *checker) load() error {
 		func() { c.held, err = byKey[heldRow](c, famHeld) },
 		func() { c.platform, err = byKey[platformRow](c, famPlatform) },
 		func() { c.journal, err = byKey[journalRow](c, famJournal) },
+		func() {
+			c.cursors = map[string]cursorRow{}
+			err = read(c, famCursor, func(r cursorRow) []byte { return cursorKey(dayOf(r.Time), r.Place) }, func(key string, r cursorRow) { c.cursors[key] = r })
+		},
 		func() { c.aliases, err = byKey[core.Moving](c, famAlias) },
 		func() { c.currents, err = byKey[core.Moving](c, famCurrent) },
 		func() {
@@ -159,7 +164,7 @@ func (c *checker) load() error {
 
 // checkFamilies finds keys that belong to no family.
 func (c *checker) checkFamilies() error {
-	known := []string{famJournal, famJournalDay, famAlias, famCurrent, famPlace, famThread, famMessage, famPlatform, famItemsOf, famQueue,
+	known := []string{famJournal, famJournalDay, famCursor, famAlias, famCurrent, famPlace, famThread, famMessage, famPlatform, famItemsOf, famQueue,
 		famItem, famRun, famOpenRun, famStep, famHeld, famOutbox, famPost, famBad}
 	slices.Sort(known)
 	var from []byte

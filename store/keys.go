@@ -15,6 +15,7 @@ import (
 //
 //	j/<adapter>\0<dedupe>              journal: what became of an event
 //	jt/<day>/<adapter>\0<dedupe>       the journal by day, for pruning
+//	c/<day>/<place>                    cursor: the newest message heard at the place that day
 //	a/<adapter>\0<new channel>         alias: the channel's first id
 //	ac/<adapter>\0<first channel>      the channel's id to send to
 //	p/<place>                          current thread of the place
@@ -37,6 +38,7 @@ import (
 const (
 	famJournal    = "j/"
 	famJournalDay = "jt/"
+	famCursor     = "c/"
 	famAlias      = "a/"
 	famCurrent    = "ac/"
 	famPlace      = "p/"
@@ -91,6 +93,10 @@ func journalKey(adapter, dedupe string) []byte {
 
 func journalDayKey(day, adapter, dedupe string) []byte {
 	return []byte(famJournalDay + day + "/" + text(adapter) + "\x00" + text(dedupe))
+}
+
+func cursorKey(day string, p core.Place) []byte {
+	return []byte(famCursor + day + "/" + placeText(p))
 }
 
 func aliasKey(adapter, channel string) []byte {

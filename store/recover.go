@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -154,7 +155,8 @@ func (s *Store) StopClean(ctx context.Context, runs []core.ID) error {
 const pruneBatch = 1000
 
 // Prune forgets the dedupe keys of events that came before the day of the time
-// given. It reports whether there is more to remove.
+// given, and cursors that are past their life. It reports whether there is more
+// to remove.
 func (s *Store) Prune(ctx context.Context, before time.Time) (more bool, err error) {
 	err = s.update(ctx, func(t *tx) error {
 		more = false
@@ -172,7 +174,12 @@ func (s *Store) Prune(ctx context.Context, before time.Time) (more bool, err err
 				return err
 			}
 		}
-		return nil
+		old, err := t.Scan([]byte(famCursor), []byte(famCursor+dayOf(t.Now().Add(-cursorLife))), pruneBatch)
+		more = more || len(old) == pruneBatch
+		for _, kv := range old {
+			err = errors.Join(err, t.Delete(kv.Key))
+		}
+		return err
 	})
 	return more, err
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func newDiscord(a adaptertest.DiscordAccess) core.Adapter {
-	return discord.New(discord.Options{Name: "discord", Token: a.Token, APIURL: a.URL, HTTP: a.HTTP, Commands: []core.Command{{Name: "help", Help: "help"}}})
+	return discord.New(discord.Options{Name: "discord", Token: a.Token, APIURL: a.URL, HTTP: a.HTTP, Cursors: a.Cursors, Commands: []core.Command{{Name: "help", Help: "help"}}})
 }
 
 // discordMutants are faults of an adapter for a platform that keeps the keys
@@ -31,6 +31,12 @@ var discordMutants = []mutation{
 				return nil
 			}
 		}
+	}},
+	{"keeps to itself what was heard", "missed where we are no more", func(m *mutant) {
+		m.sink = each(func(e *core.Inbound) { e.Heard = false })
+	}},
+	{"is too sure of what was heard", "missed and refused for long", func(m *mutant) {
+		m.sink = each(func(e *core.Inbound) { e.Heard = true })
 	}},
 	{"takes a command for a message", "command aside", func(m *mutant) {
 		m.sink = each(func(e *core.Inbound) { e.Command = false })

@@ -14,6 +14,8 @@ type DiscordAccess struct {
 	URL   string // of the API
 	Token string
 	HTTP  *http.Client
+	// Cursors tells how far an adapter before it has heard.
+	Cursors core.Cursors
 }
 
 // Access is how an adapter reaches the fake without a network.
@@ -24,14 +26,12 @@ func (d *Discord) Access() DiscordAccess {
 // DiscordHarness tests a Discord adapter. newAdapter makes one for the
 // account, which knows the command "help".
 func DiscordHarness(newAdapter func(DiscordAccess) core.Adapter) Harness {
-	const cursors = "Discord keeps nothing for who was away: to catch up after a restart the adapter needs the newest message id of each channel, stored"
 	return Harness{
 		New: func(*testing.T) Platform {
 			// A bubble begins before Discord's time does.
 			time.Sleep(time.Until(time.UnixMilli(discordEpoch).AddDate(10, 0, 0)))
 			return NewDiscordPlatform(newAdapter)
 		},
-		Skip: map[string]string{"unacked after restart": cursors, "stop while the sink works": cursors},
 	}
 }
 
@@ -57,9 +57,11 @@ func NewDiscordPlatform(newAdapter func(DiscordAccess) core.Adapter) *DiscordPla
 func (p *DiscordPlatform) Discord() *Discord { return p.discord }
 
 // Adapter implements Platform.
-func (p *DiscordPlatform) Adapter(testing.TB) core.Adapter {
+func (p *DiscordPlatform) Adapter(_ testing.TB, cursors core.Cursors) core.Adapter {
 	p.waiting = true
-	return p.make(p.discord.Access())
+	a := p.discord.Access()
+	a.Cursors = cursors
+	return p.make(a)
 }
 
 // online waits for an adapter that has just been made: Discord keeps nothing
@@ -242,6 +244,12 @@ func (p *DiscordPlatform) Shut(r Room) error {
 // Forbid implements Platform.
 func (p *DiscordPlatform) Forbid() error {
 	p.discord.ForbidFiles()
+	return nil
+}
+
+// Expel implements Platform.
+func (p *DiscordPlatform) Expel(r Room) error {
+	p.chat(r).Hide()
 	return nil
 }
 

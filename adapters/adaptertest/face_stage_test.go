@@ -79,7 +79,8 @@ func newStage(t *testing.T, name string, harness func([]core.Command) adaptertes
 	}
 	bots := []core.Bot{{Handle: "chief", Name: "Chief", Model: "script/chief", Vision: true, Steps: 40, RunTime: 15 * time.Minute,
 		History: core.Budget{Tokens: 24_000, Messages: 80}}}
-	s.bus = bus.New(t.Context(), bus.Options{Store: s.store, Adapters: []core.Adapter{s.p.Adapter(t)}, Agent: "chief", Bots: bots,
+	cursors := func(ctx context.Context) ([]core.Cursor, error) { return s.store.Cursors(ctx, name) }
+	s.bus = bus.New(t.Context(), bus.Options{Store: s.store, Adapters: []core.Adapter{s.p.Adapter(t, cursors)}, Agent: "chief", Bots: bots,
 		Access: core.Access{Members: []string{name + ":*"}}, Commands: commands, Log: log})
 	runner := run.New(run.Options{Store: s.store, Outbox: s.bus, Bots: bots, Tools: set, Files: s.files, Repair: tools.Repair,
 		Canonical: tools.Canonical, Cap: tools.Cap, MaxHops: 20, Zone: time.UTC, Log: log,

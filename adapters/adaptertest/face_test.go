@@ -35,12 +35,12 @@ var faces = []struct {
 	{"slack", func(commands []core.Command) adaptertest.Harness {
 		return adaptertest.SlackHarness(func(a adaptertest.SlackAccess) core.Adapter {
 			return slack.New(slack.Options{Name: "slack", BotToken: a.BotToken, AppToken: a.AppToken, APIURL: a.URL,
-				HTTP: a.HTTP, Dial: a.Dial, Commands: commands})
+				HTTP: a.HTTP, Dial: a.Dial, Cursors: a.Cursors, Commands: commands})
 		})
 	}},
 	{"discord", func(commands []core.Command) adaptertest.Harness {
 		return adaptertest.DiscordHarness(func(a adaptertest.DiscordAccess) core.Adapter {
-			return discord.New(discord.Options{Name: "discord", Token: a.Token, APIURL: a.URL, HTTP: a.HTTP, Commands: commands})
+			return discord.New(discord.Options{Name: "discord", Token: a.Token, APIURL: a.URL, HTTP: a.HTTP, Cursors: a.Cursors, Commands: commands})
 		})
 	}},
 }

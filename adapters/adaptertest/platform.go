@@ -84,8 +84,9 @@ const (
 // Platform is a fresh fake of a platform with one account of ours, and what
 // people do and see there. All its methods return at once.
 type Platform interface {
-	// Adapter makes a new adapter for the account, as after a restart.
-	Adapter(t testing.TB) core.Adapter
+	// Adapter makes a new adapter for the account, as after a restart. cursors
+	// tells it how far the ones before it have heard.
+	Adapter(t testing.TB, cursors core.Cursors) core.Adapter
 	// Secret must never be seen in an error; empty: there is none.
 	Secret() string
 
@@ -136,6 +137,8 @@ type Platform interface {
 	Shut(r Room) error
 	// Forbid forbids us to show files.
 	Forbid() error
+	// Expel takes us out of a room: we hear of nothing there and can read nothing.
+	Expel(r Room) error
 	// Revoke makes our credentials worthless.
 	Revoke() error
 
@@ -215,6 +218,9 @@ func (l Lacking) Shut(Room) error { return l.err("rooms that refuse us") }
 
 // Forbid implements Platform.
 func (l Lacking) Forbid() error { return l.err("files of ours") }
+
+// Expel implements Platform.
+func (l Lacking) Expel(Room) error { return l.err("rooms that we are taken out of") }
 
 // Revoke implements Platform.
 func (l Lacking) Revoke() error { return l.err("credentials") }

@@ -11,7 +11,7 @@ import (
 )
 
 func newSlack(a adaptertest.SlackAccess) core.Adapter {
-	return slack.New(slack.Options{Name: "slack", BotToken: a.BotToken, AppToken: a.AppToken, APIURL: a.URL, HTTP: a.HTTP, Dial: a.Dial,
+	return slack.New(slack.Options{Name: "slack", BotToken: a.BotToken, AppToken: a.AppToken, APIURL: a.URL, HTTP: a.HTTP, Dial: a.Dial, Cursors: a.Cursors,
 		Commands: []core.Command{{Name: "help"}}})
 }
 
@@ -52,6 +52,12 @@ var slackMutants = []mutation{
 			}
 			return r, err
 		}
+	}},
+	{"does not say what was heard", "missed while down", func(m *mutant) {
+		m.sink = each(func(e *core.Inbound) { e.Heard = false })
+	}},
+	{"says too early that all was heard", "missed and refused for long", func(m *mutant) {
+		m.sink = each(func(e *core.Inbound) { e.Heard = true })
 	}},
 	{"hears of no edits", "edit", func(m *mutant) { m.sink = without(core.InEdit) }},
 	{"hears of no deletions", "delete", func(m *mutant) { m.sink = without(core.InDelete) }},

@@ -20,6 +20,8 @@ type SlackAccess struct {
 	HTTP               *http.Client
 	// Dial connects sockets: a websocket.Dialer's NetDialContext.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+	// Cursors tells how far an adapter before it has heard.
+	Cursors core.Cursors
 }
 
 // Access is how an adapter reaches the fake without a network.
@@ -56,7 +58,11 @@ func NewSlackPlatform(newAdapter func(SlackAccess) core.Adapter) *SlackPlatform 
 func (p *SlackPlatform) Slack() *Slack { return p.slack }
 
 // Adapter implements Platform.
-func (p *SlackPlatform) Adapter(testing.TB) core.Adapter { return p.make(p.slack.Access()) }
+func (p *SlackPlatform) Adapter(_ testing.TB, cursors core.Cursors) core.Adapter {
+	a := p.slack.Access()
+	a.Cursors = cursors
+	return p.make(a)
+}
 
 // Secret implements Platform. It is in both tokens.
 func (p *SlackPlatform) Secret() string { return slackSecret }
@@ -259,6 +265,12 @@ func (p *SlackPlatform) Shut(r Room) error {
 // Forbid implements Platform.
 func (p *SlackPlatform) Forbid() error {
 	p.slack.Lose("files:write")
+	return nil
+}
+
+// Expel implements Platform.
+func (p *SlackPlatform) Expel(r Room) error {
+	p.rooms[r].Leave()
 	return nil
 }
 

@@ -34,7 +34,7 @@ type testCase struct {
 // with a fresh platform and an adapter that runs; when it ends, the adapter
 // must stop promptly and leave no goroutine.
 func Run(t *testing.T, h Harness) {
-	cases := slices.Concat(inboundCases, deliveryCases, actCases, sendCases, unknownCases, fileCases, textCases, lifeCases)
+	cases := slices.Concat(inboundCases, deliveryCases, actCases, sendCases, unknownCases, fileCases, textCases, lifeCases, missedCases)
 	for name := range h.Skip {
 		if !slices.ContainsFunc(cases, func(c testCase) bool { return c.name == name }) {
 			t.Errorf("there is no subtest %q to skip", name)
@@ -47,7 +47,7 @@ func Run(t *testing.T, h Harness) {
 			}
 			var skip error
 			synctest.Test(t, func(t *testing.T) {
-				s := &session{t: t, p: h.New(t)}
+				s := &session{t: t, p: h.New(t), ledger: newLedger(t)}
 				defer func() { skip = s.skipped }()
 				defer s.stop()
 				s.start()
@@ -66,6 +66,7 @@ type session struct {
 	p       Platform
 	a       core.Adapter
 	f       core.Features
+	ledger  *ledger
 	skipped error // why the subtest cannot be run
 	before  int   // how many events were taken before the last saying: ids are unique in a room only
 
@@ -83,8 +84,9 @@ type session struct {
 func (s *session) start() {
 	ctx, cancel := context.WithCancel(s.t.Context())
 	ended := make(chan struct{})
-	s.a, s.cancel, s.ended = s.p.Adapter(s.t), cancel, ended
+	s.a, s.cancel, s.ended = s.p.Adapter(s.t, s.ledger.cursors), cancel, ended
 	s.f = s.a.Features()
+	s.ledger.name, s.ledger.f = s.a.Name(), s.f
 	busy := false
 	go func() {
 		defer close(ended)
@@ -106,11 +108,16 @@ func (s *session) start() {
 			if do != nil {
 				err = do(ctx, batch)
 			}
+			var stored []core.Inbound
+			if err == nil {
+				stored, err = s.ledger.accept(ctx, batch)
+			}
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			busy = false
 			if err == nil {
 				s.events = append(s.events, batch...)
+				s.ledger.stored = append(s.ledger.stored, stored...)
 			}
 			return err
 		})

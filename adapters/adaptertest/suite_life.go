@@ -56,7 +56,7 @@ func testFeatures(s *session) {
 	if diff := cmp.Diff(f, s.a.Features(), cmpopts.IgnoreTypes(f.Split, f.Resolve, f.Typing, f.React, f.Before, f.Read, f.Fetch, f.Health, f.Preview)); diff != "" {
 		s.t.Errorf("the features change:\n%s", diff)
 	}
-	if again := s.p.Adapter(s.t); s.a.Name() == "" || again.Name() != s.a.Name() {
+	if again := s.p.Adapter(s.t, s.ledger.cursors); s.a.Name() == "" || again.Name() != s.a.Name() {
 		s.t.Errorf("the adapter is %q, then %q", s.a.Name(), again.Name())
 	}
 	r, ann := s.room(Direct)
@@ -339,14 +339,15 @@ func testStopIdle(s *session) {
 
 func testStopSink(s *session) {
 	r, ann := s.room(Direct)
+	s.hear(r, Saying{From: ann, Text: "before"}) // what nobody has heard of yet, some platforms cannot find
 	s.behave(func(ctx context.Context, _ []core.Inbound) error {
 		<-ctx.Done()
 		return ctx.Err()
 	})
 	id := s.say(r, Saying{From: ann, Text: "hello"})
-	s.until("the sink to be called", func() bool { return len(s.offered()) > 0 })
+	s.until("the sink to be called", func() bool { return len(s.offered()) > 1 })
 	s.stop()
-	if len(s.taken()) > 0 {
+	if len(s.taken()) > 1 {
 		s.t.Errorf("taken:\n%s", list(s.taken()))
 	}
 	s.behave(nil)
@@ -384,7 +385,7 @@ func testStopAtOnce(s *session) {
 	s.stop()
 	ctx, cancel := context.WithCancel(s.t.Context())
 	cancel()
-	if err := s.p.Adapter(s.t).Run(ctx, func(context.Context, []core.Inbound) error {
+	if err := s.p.Adapter(s.t, s.ledger.cursors).Run(ctx, func(context.Context, []core.Inbound) error {
 		s.t.Error("the sink was called though the context had ended")
 		return nil
 	}); errors.Is(err, core.ErrFatal) {

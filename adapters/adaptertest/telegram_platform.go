@@ -41,7 +41,7 @@ func NewTelegramPlatform(newAdapter func(token string, c *http.Client) core.Adap
 func (p *TelegramPlatform) Telegram() *Telegram { return p.tg }
 
 // Adapter implements Platform.
-func (p *TelegramPlatform) Adapter(testing.TB) core.Adapter {
+func (p *TelegramPlatform) Adapter(testing.TB, core.Cursors) core.Adapter {
 	return p.make(p.tg.Token(), p.tg.Client())
 }
 
@@ -279,6 +279,11 @@ func (p *TelegramPlatform) Shut(r Room) error {
 func (p *TelegramPlatform) Forbid() error {
 	p.tg.ForbidFiles()
 	return nil
+}
+
+// Expel implements Platform.
+func (p *TelegramPlatform) Expel(Room) error {
+	return Unsupported("Telegram keeps what we have not heard, and has nothing to read it from")
 }
 
 // Revoke implements Platform.

@@ -60,7 +60,7 @@ type attended struct {
 	serve    func(*desk)
 }
 
-func (p *terminals) Adapter(testing.TB) core.Adapter {
+func (p *terminals) Adapter(testing.TB, core.Cursors) core.Adapter {
 	attached := make(chan core.Place, 100)
 	a := New(Options{Name: "console", User: "you", Attached: func(place core.Place) { attached <- place }})
 	return &attended{Adapter: a, p: p, attached: attached, ready: make(chan struct{})}

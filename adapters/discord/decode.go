@@ -28,8 +28,8 @@ func (f *feed) read(ctx context.Context, fr frame, guild string) (found, error) 
 		return f.unreadable(fr), nil
 	}
 	edited := fr.kind == "MESSAGE_UPDATE"
-	if !edited {
-		f.saw(m.Channel, m.ID)
+	if !edited && compareIDs(m.ID, f.newest) > 0 {
+		f.newest = m.ID
 	}
 	if m.Author.ID == f.me.user {
 		if guild == "" {

@@ -16,7 +16,7 @@ import (
 // forum 20 with the post 21, a voice channel 30, and two roles.
 func testFeed(s *server) *feed {
 	a := s.adapter()
-	f := &feed{Adapter: a, me: identity{user: meID, app: "1001"}, guilds: map[string]bool{}, last: map[string]string{}}
+	f := &feed{Adapter: a, me: identity{user: meID, app: "1001"}, catchUp: catchUp{guilds: map[string]bool{}}}
 	a.me = f.me
 	f.see("GUILD_CREATE", `{"id":"1","channels":[
 			{"id":"10","type":0,"name":"general","parent_id":"9"},{"id":"20","type":15,"name":"help"},{"id":"30","type":2,"name":"Voice"},{"id":"40","type":5,"name":"news"}],

@@ -1,7 +1,6 @@
 package discord
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -59,6 +58,19 @@ type role struct {
 	ours bool // the one that came with the bot, which clients offer to mention
 }
 
+// wireRole is a role as Discord tells of it.
+type wireRole struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Tags struct {
+		Bot string `json:"bot_id"`
+	} `json:"tags"`
+}
+
+func (w wireRole) role(me identity) role {
+	return role{name: w.Name, ours: w.Tags.Bot != "" && w.Tags.Bot == me.user}
+}
+
 // directory knows channels, threads and roles. The zero value is ready; it is
 // safe for concurrent use.
 type directory struct {
@@ -107,19 +119,6 @@ func (d *directory) speaksAloud(id string) bool {
 func (d *directory) isForum(id string) bool {
 	c, _ := d.find(id)
 	return c.kind == discordgo.ChannelTypeGuildForum || c.kind == discordgo.ChannelTypeGuildMedia
-}
-
-// direct lists the direct conversations.
-func (d *directory) direct() (ids []string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for id, c := range d.channels {
-		if c.direct() {
-			ids = append(ids, id)
-		}
-	}
-	slices.SortFunc(ids, compareIDs)
-	return ids
 }
 
 // setRole remembers a role.

@@ -20,10 +20,12 @@
 // interactions of a batch are acknowledged side by side. All have ended when
 // Run returns. Everything else works in the caller's goroutine.
 //
-// What was missed while the gateway was away is replayed by a resume, and
-// after a new session read back by REST, as far as this process remembers
-// where it stood. A restart remembers nothing yet: to catch up, it would need
-// the newest message id of each channel, stored and handed to New.
+// What was missed while the gateway was away is replayed by a resume. After a
+// new session, that of a restart as well, it is read back by REST from the
+// cursors that the ledger has: from servers where their GUILD_CREATE tells of
+// newer messages, and from the direct conversations that are known, since
+// Discord lists none. What somebody says in their first one while nobody
+// listens is not found again before they say something else.
 //
 // It may import core, adapters/markup, github.com/bwmarrin/discordgo and
 // github.com/gorilla/websocket.
@@ -71,6 +73,10 @@ type Options struct {
 	HTTP     *http.Client   // nil: one of its own; if its Transport is an *http.Transport, the gateway is dialled with that one's dialer, proxy and TLS
 	Commands []core.Command // published as application commands
 	Log      *slog.Logger   // nil: discard
+
+	// Cursors are those of the ledger, read when a session begins. Nil: there are
+	// none, and nothing is caught up with.
+	Cursors core.Cursors
 }
 
 // Adapter is one bot account. It implements core.Adapter.
@@ -78,6 +84,7 @@ type Adapter struct {
 	name     string
 	api      *client
 	commands []core.Command
+	cursors  core.Cursors
 	log      *slog.Logger
 
 	known   directory // channels, threads and roles
@@ -111,6 +118,7 @@ func New(o Options) *Adapter {
 		name:     o.Name,
 		api:      newClient(o),
 		commands: o.Commands,
+		cursors:  o.Cursors,
 		log:      log.With("adapter", o.Name),
 	}
 }

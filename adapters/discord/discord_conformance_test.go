@@ -14,6 +14,6 @@ func TestConformance(t *testing.T) {
 		return core.CommandReply{Text: "help"}, nil
 	}}}
 	adaptertest.Run(t, adaptertest.DiscordHarness(func(a adaptertest.DiscordAccess) core.Adapter {
-		return discord.New(discord.Options{Name: "discord", Token: a.Token, APIURL: a.URL, HTTP: a.HTTP, Commands: commands})
+		return discord.New(discord.Options{Name: "discord", Token: a.Token, APIURL: a.URL, HTTP: a.HTTP, Cursors: a.Cursors, Commands: commands})
 	}))
 }

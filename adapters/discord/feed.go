@@ -28,22 +28,23 @@ type feed struct {
 	in   <-chan frame
 	sink core.Sink
 
-	me     identity
-	again  bool              // a session has begun before this one
-	guilds map[string]bool   // servers whose channels are known
-	last   map[string]string // by channel: its newest message that we know of
-	newest string            // of all messages
-	gap    string            // the newest one when the session before this ended
+	me identity
+	catchUp
 }
 
-// run hands over what comes until ctx ends.
+// run hands over what comes until ctx ends. While nothing comes it catches up.
 func (f *feed) run(ctx context.Context) {
-	f.guilds, f.last = map[string]bool{}, map[string]string{}
+	f.guilds = map[string]bool{}
 	for {
 		var batch []frame
 		select {
 		case fr := <-f.in:
 			batch = append(batch, fr)
+		case <-f.due():
+			if f.readOn(ctx) != nil {
+				return
+			}
+			continue
 		case <-ctx.Done():
 			return
 		}
@@ -66,12 +67,21 @@ func (f *feed) run(ctx context.Context) {
 func (f *feed) deliver(ctx context.Context, batch []frame) error {
 	var events []core.Inbound
 	var calls []*interaction
+	deadline := time.Now().Add(orderly)
 	for _, fr := range batch {
+		missed, late, err := f.precede(ctx, fr, deadline)
+		if err != nil {
+			return err
+		}
+		events = append(events, missed...)
 		got, err := f.event(ctx, fr)
 		if err != nil {
 			return err
 		}
-		events = append(events, got.events...)
+		for _, in := range got.events {
+			in.Heard = in.Kind == core.InMessage && !late
+			events = append(events, in)
+		}
 		if got.call != nil {
 			calls = append(calls, got.call)
 		}
@@ -123,9 +133,9 @@ type found struct {
 func (f *feed) event(ctx context.Context, fr frame) (found, error) {
 	switch fr.kind {
 	case "READY":
-		return f.begun(ctx, fr)
+		return found{}, f.begun(ctx, fr)
 	case "GUILD_CREATE":
-		return f.guild(ctx, fr)
+		return found{}, f.guild(ctx, fr)
 	case "CHANNEL_CREATE", "CHANNEL_UPDATE", "THREAD_CREATE", "THREAD_UPDATE":
 		var c wireChannel
 		if parse(fr.data, &c) && c.ID != "" {
@@ -135,7 +145,6 @@ func (f *feed) event(ctx context.Context, fr frame) (found, error) {
 		var c wireChannel
 		if parse(fr.data, &c) {
 			f.known.forget(c.ID)
-			delete(f.last, c.ID)
 		}
 	case "THREAD_LIST_SYNC":
 		var list struct {
@@ -203,19 +212,6 @@ func (f *feed) place(c channel, message string) core.Place {
 		p.Topic = message
 	}
 	return p
-}
-
-// saw notes the newest message of a channel.
-func (f *feed) saw(channel, message string) {
-	if len(f.last) >= maxChannels {
-		clear(f.last) // the gap stands for all
-	}
-	if compareIDs(message, f.last[channel]) > 0 {
-		f.last[channel] = message
-	}
-	if compareIDs(message, f.newest) > 0 {
-		f.newest = message
-	}
 }
 
 // deletion is what a message's end, or that of several, says.

@@ -36,7 +36,7 @@ func FuzzEvent(f *testing.F) {
 			t.Skip() // it would be no packet
 		}
 		a := New(Options{Name: "dc", Token: testToken, HTTP: &http.Client{Transport: forbidden{}}})
-		fd := &feed{Adapter: a, me: identity{user: meID}, guilds: map[string]bool{}, last: map[string]string{}}
+		fd := &feed{Adapter: a, me: identity{user: meID}, catchUp: catchUp{guilds: map[string]bool{}}}
 		fr := frame{session: testSession, seq: 3, kind: kinds[uint(kind)%uint(len(kinds))], data: raw}
 		got, err := fd.event(t.Context(), fr)
 		if err != nil {

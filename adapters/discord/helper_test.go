@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -217,10 +218,13 @@ type socket struct {
 	*websocket.Conn
 	t    *testing.T
 	host string
+	mu   sync.Mutex // of saying
 }
 
 // say sends a packet.
 func (g *socket) say(packet string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	_ = g.WriteMessage(websocket.TextMessage, []byte(packet)) // what reads tells
 }
 
@@ -231,7 +235,7 @@ func (g *socket) event(seq int, kind, data string) {
 
 const helloPacket = `{"op":10,"d":{"heartbeat_interval":40000}}`
 
-const readyData = `{"session_id":"s1","resume_gateway_url":"ws://resume.test","user":{"id":"` + meID + `"},"application":{"id":"1001"}}`
+const readyData = `{"session_id":"s1","resume_gateway_url":"ws://resume.test","user":{"id":"` + meID + `"},"application":{"id":"1001"},"guilds":[{"id":"1","unavailable":true},{"id":"3"}]}`
 
 // hear reads the next packet that is no heartbeat; it acknowledges those. The
 // code is that of the close that came instead.
@@ -311,6 +315,24 @@ func (b *inbox) sink(_ context.Context, batch []core.Inbound) error {
 	defer b.mu.Unlock()
 	b.events = append(b.events, batch...)
 	return nil
+}
+
+// cursors are those that the ledger would have of what the inbox has got.
+func (b *inbox) cursors(context.Context) (list []core.Cursor, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, in := range b.events {
+		if !in.Heard {
+			continue
+		}
+		p := in.Place
+		if p.Topic == in.MessageID {
+			p.Topic = ""
+		}
+		list = slices.DeleteFunc(list, func(c core.Cursor) bool { return c.Place == p })
+		list = slices.Insert(list, 0, core.Cursor{Place: p, Direct: in.Direct, ID: in.MessageID, Time: in.Time})
+	}
+	return list, nil
 }
 
 func (b *inbox) texts() (out []string) {

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -304,6 +305,26 @@ func (b *inbox) sink(_ context.Context, batch []core.Inbound) error {
 	defer b.mu.Unlock()
 	b.events = append(b.events, batch...)
 	return nil
+}
+
+// cursors are those that the ledger would have of what the inbox has got.
+func (b *inbox) cursors(context.Context) (list []core.Cursor, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, in := range b.events {
+		if !in.Heard {
+			continue
+		}
+		places := []core.Place{in.Place}
+		if !in.Direct {
+			places = append(places, core.Place{Adapter: in.Place.Adapter, Channel: in.Place.Channel})
+		}
+		for _, p := range places {
+			list = slices.DeleteFunc(list, func(c core.Cursor) bool { return c.Place == p })
+			list = slices.Insert(list, 0, core.Cursor{Place: p, Direct: in.Direct, ID: in.MessageID, Time: in.Time})
+		}
+	}
+	return list, nil
 }
 
 func (b *inbox) texts() []string {

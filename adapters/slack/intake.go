@@ -60,7 +60,7 @@ func (r *receiver) intake(ctx context.Context) error {
 func (r *receiver) collect(ctx context.Context) ([]delivery, error) {
 	var due <-chan time.Time
 	if len(r.behind) > 0 {
-		t := time.NewTimer(time.Until(r.next))
+		t := time.NewTimer(time.Until(r.due()))
 		defer t.Stop()
 		due = t.C
 	}
@@ -69,10 +69,9 @@ func (r *receiver) collect(ctx context.Context) ([]delivery, error) {
 	case d := <-r.waiting:
 		waiting = append(waiting, d)
 	case <-r.gap:
-		r.fallBehind()
-		return nil, nil
+		return nil, r.fallBehind(ctx)
 	case <-due:
-		return r.readOn(ctx, r.behind[0])
+		return r.readBack(ctx, r.behind[0], time.Now().Add(quietly))
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -88,39 +87,58 @@ func (r *receiver) collect(ctx context.Context) ([]delivery, error) {
 	// The gap was before any of these.
 	select {
 	case <-r.gap:
-		r.fallBehind()
+		return waiting, r.fallBehind(ctx)
 	default:
 	}
 	return waiting, nil
 }
 
 // take decodes a batch, stores it and acknowledges it. What a place has said
-// during a gap goes before what it says now. A copy that came while its twin
-// was being stored is durable already.
+// during a gap goes before what it says now, unless it cannot be read so soon. A
+// copy that came while its twin was being stored is durable already.
 func (r *receiver) take(ctx context.Context, waiting []delivery) error {
 	var batch []core.Inbound
 	var taken []delivery
+	deadline := time.Now().Add(orderly)
 	for len(waiting) > 0 {
 		d := waiting[0]
 		in, err := r.decode(ctx, d)
 		if err != nil {
 			return err
 		}
-		if p, late := r.isBehind(in); late && d.from != nil {
-			missed, err := r.readOn(ctx, p)
+		late := false
+		if p := r.behindAt(in); p != nil && d.from != nil {
+			missed, err := r.readSoon(ctx, *p, deadline)
 			if err != nil {
 				return err
 			}
-			waiting = append(missed, waiting...)
-			continue
+			if late = r.behindAt(in) != nil; !late {
+				waiting = append(missed, waiting...)
+				continue
+			}
 		}
 		waiting = waiting[1:]
+		if d.from == nil && in.Kind == core.InIgnored {
+			continue // nobody will tell of it again
+		}
+		in.Heard = in.Kind == core.InMessage && in.MessageID != "" && !late
 		if at, ok := r.stored.get(in.Key); ok && d.at.Before(at) && d.from != nil {
 			r.acknowledge(d, in)
 			continue
 		}
+		if len(batch) == maxBatch { // a long catch-up
+			if err := r.settle(ctx, batch, taken); err != nil {
+				return err
+			}
+			batch, taken = nil, nil
+		}
 		batch, taken = append(batch, in), append(taken, d)
 	}
+	return r.settle(ctx, batch, taken)
+}
+
+// settle stores a batch and acknowledges it.
+func (r *receiver) settle(ctx context.Context, batch []core.Inbound, taken []delivery) error {
 	if len(batch) == 0 {
 		return nil
 	}

@@ -23,11 +23,10 @@ const (
 // bounded and can be lost: then a call to Slack, or something nice, is missing.
 type rooms struct {
 	mu       sync.Mutex
-	kinds    *recent[string, kind]       // guarded by mu
-	topics   *recent[spot, string]       // of messages; guarded by mu
-	latest   *recent[core.Place, heard]  // guarded by mu
-	statuses *recent[spot, status]       // shown at the root of a thread; guarded by mu
-	cursors  *recent[core.Place, cursor] // what is to be caught up with; guarded by mu
+	kinds    *recent[string, kind]      // guarded by mu
+	topics   *recent[spot, string]      // of messages; guarded by mu
+	latest   *recent[core.Place, heard] // guarded by mu
+	statuses *recent[spot, status]      // shown at the root of a thread; guarded by mu
 }
 
 // heard is the last message of a person at a place.
@@ -39,19 +38,12 @@ type status struct {
 	since time.Time
 }
 
-// cursor is how far a channel (topic empty) or a thread has been heard.
-type cursor struct {
-	ts string
-	at time.Time
-}
-
 func newRooms() *rooms {
 	return &rooms{
 		kinds:    newRecent[string, kind](2048),
 		topics:   newRecent[spot, string](4096),
 		latest:   newRecent[core.Place, heard](2048),
 		statuses: newRecent[spot, status](512),
-		cursors:  newRecent[core.Place, cursor](512),
 	}
 }
 
@@ -101,7 +93,6 @@ func (r *rooms) session(s spot) (core.Place, bool) {
 
 // heard takes note of events that the sink has taken.
 func (r *rooms) heard(batch []core.Inbound) {
-	now := time.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, in := range batch {
@@ -109,33 +100,15 @@ func (r *rooms) heard(batch []core.Inbound) {
 			continue
 		}
 		r.topics.put(spot{in.Place.Channel, in.MessageID}, in.Place.Topic)
-		home := core.Place{Adapter: in.Place.Adapter, Channel: in.Place.Channel}
-		if in.Place.Topic == "" || in.Place.Topic == in.MessageID {
-			r.advance(home, in.MessageID, now)
-		}
-		if _, live := r.cursors.get(in.Place); live || in.Mentioned || in.Place.Topic == "" {
-			r.advance(in.Place, in.MessageID, now)
-		}
 		if !in.From.Bot {
 			r.latest.put(in.Place, heard{ts: in.MessageID, user: userOf(in.From.ID)})
 		}
 	}
 }
 
-// advance moves a cursor forward. The caller holds mu.
-func (r *rooms) advance(p core.Place, ts string, now time.Time) {
-	if c, ok := r.cursors.get(p); ok && c.ts >= ts {
-		ts = c.ts
-	}
-	r.cursors.put(p, cursor{ts, now})
-}
-
-// sent takes note of a message of ours: its thread is alive.
+// sent takes note of a message of ours.
 func (r *rooms) sent(p core.Place, ts string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.topics.put(spot{p.Channel, ts}, p.Topic)
-	if _, live := r.cursors.get(p); !live && p.Topic != "" {
-		r.advance(p, ts, time.Now())
-	}
 }

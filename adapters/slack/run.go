@@ -71,10 +71,7 @@ type receiver struct {
 
 	// Owned by the intake.
 	stored *recent[string, time.Time] // when events became durable, by key
-	behind []core.Place               // places to catch up with
-	next   time.Time                  // no reading before then while nothing comes,
-	refuse time.Time                  // and none at all before then: Slack's word
-	reads  int                        // calls that the gap has cost
+	catchUp
 }
 
 // identify asks who we are, and again whenever there is a reason for doubt.
@@ -141,9 +138,9 @@ func (r *receiver) connect(ctx context.Context) error {
 		if last != nil {
 			last.retire()
 			signal(r.recheck)
-			if isClosed(last.ended) {
-				signal(r.gap)
-			}
+		}
+		if last == nil || isClosed(last.ended) {
+			signal(r.gap)
 		}
 		last = s
 		wg.Go(func() { s.listen(ctx, r.waiting) })

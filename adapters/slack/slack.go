@@ -58,6 +58,10 @@ type Options struct {
 	SlashCommand string         // the app's one command; empty: /bellhop
 	Log          *slog.Logger   // nil: discard
 
+	// Cursors are those of the ledger, read after every gap. Nil: there are none,
+	// and nothing is caught up with.
+	Cursors core.Cursors
+
 	// Dial connects the sockets. Nil: as the network and the environment's
 	// proxy want it.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
@@ -66,15 +70,14 @@ type Options struct {
 // Adapter is one Slack app. It implements core.Adapter.
 //
 // Slack keeps events for a few minutes. What was said while no socket was open
-// for longer is read from the channels that this process has heard of before;
-// a restart knows none, so a longer stop loses what nobody repeats, until
-// somebody gives the adapter the places of the ledger to read.
+// for longer is read back from the places whose cursors the ledger has.
 type Adapter struct {
 	name     string
 	api      *client
 	commands []core.Command
 	slash    string
 	dial     func(ctx context.Context, network, addr string) (net.Conn, error)
+	cursors  core.Cursors
 	log      *slog.Logger
 
 	people  *people
@@ -105,6 +108,7 @@ func New(o Options) *Adapter {
 		commands: o.Commands,
 		slash:    cmp.Or(o.SlashCommand, defaultCommand),
 		dial:     o.Dial,
+		cursors:  o.Cursors,
 		log:      log,
 		people:   newPeople(api),
 		rooms:    newRooms(),

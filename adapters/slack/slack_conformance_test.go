@@ -15,6 +15,6 @@ func TestConformance(t *testing.T) {
 	}}}
 	adaptertest.Run(t, adaptertest.SlackHarness(func(a adaptertest.SlackAccess) core.Adapter {
 		return slack.New(slack.Options{Name: "slack", BotToken: a.BotToken, AppToken: a.AppToken, APIURL: a.URL,
-			HTTP: a.HTTP, Dial: a.Dial, Commands: commands})
+			HTTP: a.HTTP, Dial: a.Dial, Cursors: a.Cursors, Commands: commands})
 	}))
 }

@@ -67,6 +67,7 @@ func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner
 		adapters = append(adapters, c)
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Adapters)) {
+		cursors := func(ctx context.Context) ([]core.Cursor, error) { return s.Cursors(ctx, name) }
 		switch c := cfg.Adapters[name]; {
 		case c.Type == "console":
 			addConsole(name, c.User)
@@ -75,9 +76,9 @@ func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner
 			adapters = append(adapters, telegram.New(telegram.Options{Name: name, Token: c.Token.Reveal(), APIURL: c.APIURL, Commands: commands, Log: log.With("adapter", name)}))
 		case c.Type == "slack":
 			adapters = append(adapters, slack.New(slack.Options{Name: name, BotToken: c.BotToken.Reveal(), AppToken: c.AppToken.Reveal(), APIURL: c.APIURL,
-				SlashCommand: c.Command, Commands: commands, Log: log.With("adapter", name)}))
+				SlashCommand: c.Command, Commands: commands, Cursors: cursors, Log: log.With("adapter", name)}))
 		case c.Type == "discord":
-			adapters = append(adapters, discord.New(discord.Options{Name: name, Token: c.Token.Reveal(), APIURL: c.APIURL, Commands: commands, Log: log.With("adapter", name)}))
+			adapters = append(adapters, discord.New(discord.Options{Name: name, Token: c.Token.Reveal(), APIURL: c.APIURL, Commands: commands, Cursors: cursors, Log: log.With("adapter", name)}))
 		}
 	}
 	if a.console == nil {

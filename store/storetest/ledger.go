@@ -290,6 +290,17 @@ func (h *house) compare(*rapid.T) {
 		}
 		h.same("outbox of "+channel, h.outbox[channel], texts)
 	}
+	cursors, err := h.store.Cursors(h.ctx, "chat")
+	if err != nil {
+		h.Fatal(err)
+	}
+	heard := map[string]string{}
+	for _, c := range cursors {
+		heard[c.Place.Channel] = c.ID
+	}
+	if diff := cmp.Diff(h.cursors, heard); diff != "" {
+		h.Fatalf("cursors (-want +got):\n%s", diff)
+	}
 	wrong, err := h.store.Check(h.ctx)
 	if err != nil || len(wrong) > 0 {
 		h.Fatalf("%v\n%s", err, strings.Join(wrong, "\n"))

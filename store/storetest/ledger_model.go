@@ -15,6 +15,7 @@ type ledger struct {
 	lines   map[string]*line   // what people wrote, by platform id: the newest correction
 	opens   map[string]begun   // status lines, by platform id
 	outbox  map[string][]string
+	cursors map[string]string // by a channel's name of the time: the newest message heard
 }
 
 // begun is a run that people can see.
@@ -96,7 +97,7 @@ func addressed(text string) []string {
 }
 
 func newLedger() *ledger {
-	return &ledger{current: map[string]*thread{}, first: map[string]string{}, lines: map[string]*line{}, opens: map[string]begun{}, outbox: map[string][]string{}}
+	return &ledger{current: map[string]*thread{}, first: map[string]string{}, lines: map[string]*line{}, opens: map[string]begun{}, outbox: map[string][]string{}, cursors: map[string]string{}}
 }
 
 // canonical is a channel's first name.

@@ -84,6 +84,7 @@ func (h *house) event(t *rapid.T, kind string, before []core.Entry) (core.Entry,
 	in := core.Inbound{Key: fmt.Sprint("e", h.events), Kind: core.InMessage, Direct: true, From: ann, MessageID: fmt.Sprint("m", h.events),
 		Place: core.Place{Adapter: "chat", Channel: rapid.SampledFrom(names).Draw(t, "name")}}
 	e := core.Entry{In: in, Role: core.Member, Agent: chief}
+	e.In.Heard = rapid.Bool().Draw(t, "heard")
 	switch kind {
 	case "message":
 		e.In.Text = someText(t)
@@ -155,6 +156,9 @@ func command(name string) *core.Command {
 func (h *house) happen(kind string, in core.Inbound) (core.Fate, []*item) {
 	channel := h.canonical(in.Place.Channel)
 	th := h.current[channel]
+	if in.Heard && (kind == "message" || kind == "stop" || kind == "new" || kind == "retry" || kind == "stranger" && th != nil) {
+		h.cursors[in.Place.Channel] = in.MessageID
+	}
 	switch kind {
 	case "message":
 		return core.FateStored, h.message(channel, in.MessageID, in.Text)
