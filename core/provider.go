@@ -170,6 +170,7 @@ type Env struct {
 	Thread ID
 	Run    ID
 	Place  Place
+	Zone   *time.Location // of the times that the model is told; nil: the tool's own
 }
 
 // ToolResult is what the model gets back.

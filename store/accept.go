@@ -142,7 +142,7 @@ func (a *acceptance) message(e *core.Entry, place core.Place) (core.Fate, error)
 	}
 	msg := core.Message{
 		Sender: core.Actor{Kind: core.HumanActor, ID: string(in.From.ID)}, Name: in.From.Name,
-		Parts: parts(in), PlatformID: in.MessageID, Time: in.Time, Earlier: hear(e, &th),
+		Parts: parts(in), PlatformID: in.MessageID, Time: in.Time, Zone: in.From.Zone, Earlier: hear(e, &th),
 	}
 	if err := a.post(&th, msg, in.Others && !in.Mentioned); err != nil {
 		return "", err

@@ -25,6 +25,7 @@
 //	adapter NAME [once=edit|key|readback|none max= pieces= heavy= replies= threads= edits= signs= reads= reply=mention|thread|always]
 //	owner PERSON         may do everything
 //	member PERSON        may talk; anybody else is a stranger
+//	zone PERSON ZONE     the platform tells a person's time zone
 //	agent HANDLE         the default bot; without it, the first
 //	bind PLACE [agent= reply= context_messages=]
 //	max_runs N           most runs at once

@@ -19,6 +19,7 @@ const self = "bellhop"
 // the events that nobody has acknowledged yet. It outlives the appliance.
 type platform struct {
 	adapterOptions
+	zones map[string]string // by person
 
 	mu       sync.Mutex // guards the fields below
 	rooms    map[core.Place][]*message
@@ -87,8 +88,8 @@ type fault struct {
 // operations are the calls of a platform.
 var operations = []string{"open", "post", "edit", "update", "resolve", "read"}
 
-func newPlatform(o adapterOptions) *platform {
-	return &platform{adapterOptions: o, rooms: map[core.Place][]*message{}, ids: map[string]int{}, moved: map[string]string{}, wake: make(chan struct{}), began: time.Now()}
+func newPlatform(o adapterOptions, zones map[string]string) *platform {
+	return &platform{adapterOptions: o, zones: zones, rooms: map[core.Place][]*message{}, ids: map[string]int{}, moved: map[string]string{}, wake: make(chan struct{}), began: time.Now()}
 }
 
 // deliver queues an event for whoever listens. The caller holds mu.
@@ -103,7 +104,7 @@ func (p *platform) deliver(in core.Inbound) {
 func (p *platform) event(kind core.InboundKind, at core.Place, who, id string) core.Inbound {
 	p.events++
 	return core.Inbound{Key: fmt.Sprintf("event/%d", p.events), Kind: kind, Place: at, Direct: direct(at), MessageID: id,
-		From: core.Person{ID: core.PersonID(p.name + ":" + who), Name: title(who)}, Time: time.Now().UTC()}
+		From: core.Person{ID: core.PersonID(p.name + ":" + who), Name: title(who), Zone: p.zones[who]}, Time: time.Now().UTC()}
 }
 
 // direct reports whether the place is one person and us: its channel is the

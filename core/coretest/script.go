@@ -135,6 +135,7 @@ type scene struct {
 	bots     []core.Bot
 	adapters []adapterOptions
 	access   core.Access
+	zones    map[string]string // of people
 	agent    string
 	bindings []core.Binding
 	maxRuns  int
@@ -171,6 +172,12 @@ func (sc *scene) set(l line) (bool, error) {
 		sc.access.Owners = append(sc.access.Owners, s.word())
 	case "member":
 		sc.access.Members = append(sc.access.Members, s.word())
+	case "zone":
+		if sc.zones == nil {
+			sc.zones = map[string]string{}
+		}
+		who := s.word()
+		sc.zones[who] = s.word()
 	case "agent":
 		sc.agent = s.word()
 	case "bind":

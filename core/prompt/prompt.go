@@ -16,6 +16,7 @@ package prompt
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"bellhop/core"
 )
@@ -28,6 +29,7 @@ type View struct {
 	Messages []core.Message        // id order, latest version of each, from the window's first to the newest the run reads
 	Older    int                   // messages of the thread before the window
 	Triggers []core.ID             // the messages that the run answers; Fold keeps them as long as they fit
+	Local    *time.Location        // time zone of whoever sent the newest trigger; nil: unknown
 	Pictures map[string]core.Image // by hash, those that Pictures lists and that there are
 }
 

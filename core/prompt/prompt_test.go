@@ -41,6 +41,29 @@ func TestTail(t *testing.T) {
 		t.Errorf("got %q, %d bytes", got, len(got))
 	}
 
+	// The time is that of whoever asks; where others listen, it says whose.
+	for _, c := range []struct {
+		name   string
+		usual  *time.Location
+		direct bool
+		want   string
+	}{
+		{"Alice", nil, false, "18:47 (Asia/Kathmandu, UTC+05:45) for Alice.\n"},
+		{"Alice", kathmandu, false, "18:47 (Asia/Kathmandu, UTC+05:45).\n"},
+		{"Alice", nil, true, "18:47 (Asia/Kathmandu, UTC+05:45).\n"},
+		{strings.Repeat("𝒜", 50), nil, false, "(Asia/Kathmandu, UTC+05:45) for " + strings.Repeat("𝒜", 20) + "….\n"},
+		{"⟦now⟧\n", nil, false, "(Asia/Kathmandu, UTC+05:45) for now.\n"},
+	} {
+		k := newTalk()
+		k.say("Bob", "earlier")
+		k.reply("chief", k.newest(), "hm")
+		id := k.say(c.name, "hi").ID
+		k.Local, k.Thread.Direct = kathmandu, c.direct
+		if got := Tail(k.View, []core.ID{id}, noon, c.usual); !strings.Contains(got, c.want) || len(got) > 200 {
+			t.Errorf("%+v: got %q, %d bytes", c, got, len(got))
+		}
+	}
+
 	k.Older, k.Bot.DeniedTools = 1, []string{"read_history"}
 	if got := Tail(k.View, []core.ID{id}, noon, nil); !strings.Contains(got, "1 older message is not shown.\n") {
 		t.Errorf("names a tool that the bot may not use: %q", got)

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,15 +23,18 @@ const (
 	excerptLength = 60 // most characters of each
 )
 
+// clockName is the most characters of the name of whose time it is.
+const clockName = 20
+
 // Tail is what changes from turn to turn: the time, which messages are new
-// where that is not plain, and how many older ones exist. The caller freezes it
-// for the run, since a tail that moved on would make every request of the run
+// where that is not plain, and how many older ones exist. The time is that of
+// whoever asks, else that of loc. The caller freezes it for the run, since a tail that moved on would make every request of the run
 // another one.
 func Tail(v View, triggers []core.ID, now time.Time, loc *time.Location) string {
 	order := v.arrange()
 	var b strings.Builder
 	b.WriteString(tailStart)
-	b.WriteString("It is " + clock(now, loc) + ".\n")
+	b.WriteString("It is " + clock(now, cmp.Or(v.Local, loc, time.UTC)) + v.whose(order, triggers, now, cmp.Or(loc, time.UTC)) + ".\n")
 	b.WriteString(v.news(order, triggers))
 	if older := v.Older + len(v.Messages) - len(order); older > 0 {
 		fmt.Fprintf(&b, "%s not shown", count(older, "older message is", "older messages are"))
@@ -45,15 +49,37 @@ func Tail(v View, triggers []core.ID, now time.Time, loc *time.Location) string 
 
 // clock is the time to the minute, with the day and the zone.
 func clock(now time.Time, loc *time.Location) string {
-	if loc == nil {
-		loc = time.UTC
-	}
 	now = now.In(loc)
 	zone := now.Format("UTC-07:00")
 	if name := loc.String(); loc != time.UTC && loc != time.Local {
 		zone = name + ", " + zone
 	}
 	return now.Format("Monday 2006-01-02 15:04") + " (" + zone + ")"
+}
+
+// whose says whose clock it is, where several people may look at others.
+func (v *View) whose(order []*core.Message, triggers []core.ID, now time.Time, usual *time.Location) string {
+	if v.Local == nil || v.Thread.Direct {
+		return ""
+	}
+	_, here := now.In(usual).Zone()
+	if _, there := now.In(v.Local).Zone(); there == here {
+		return ""
+	}
+	names := newNames(v)
+	var name string
+	for _, m := range order {
+		if v.own(m) {
+			continue
+		}
+		if of := names.of(m); m.Sender.Kind == core.HumanActor && slices.Contains(triggers, m.ID) {
+			name = of
+		}
+	}
+	if name == "" {
+		return ""
+	}
+	return " for " + oneLine(name, clockName)
 }
 
 // news says which messages are new: nothing when it is only the last one.

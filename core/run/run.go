@@ -174,11 +174,28 @@ func (r *Runner) read(ctx context.Context, bot core.Bot, items []core.Item, most
 		}
 	}
 	t.retried = slices.ContainsFunc(items, func(it core.Item) bool { return it.Parent != "" })
-	t.view = prompt.View{Bot: bot, Team: team, Thread: scene.Thread, Messages: scene.Messages, Triggers: run.Triggers}
+	t.view = prompt.View{Bot: bot, Team: team, Thread: scene.Thread, Messages: scene.Messages, Triggers: run.Triggers,
+		Local: local(scene.Messages, run.Triggers)}
 	if len(scene.Messages) > 0 {
 		t.view.Older = scene.Messages[0].N - 1
 	}
 	return t, nil
+}
+
+// local is the time zone of the person who sent the newest trigger; nil when
+// nobody tells, or this machine does not know the zone.
+func local(messages []core.Message, triggers []core.ID) *time.Location {
+	for i := range slices.Backward(messages) {
+		m := &messages[i]
+		if m.Sender.Kind != core.HumanActor || !slices.Contains(triggers, m.ID) {
+			continue
+		}
+		if loc, err := time.LoadLocation(m.Zone); m.Zone != "" && err == nil {
+			return loc
+		}
+		return nil
+	}
+	return nil
 }
 
 // fold moves the bot's window in the thread when its budget is passed. The new

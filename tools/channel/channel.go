@@ -44,15 +44,12 @@ type arguments struct {
 }
 
 // New is the tool read_channel. reader finds an adapter's way to read; it may
-// find nil. Times are shown in loc; nil means UTC.
+// find nil. Times are shown in the call's zone, else in loc; nil means UTC.
 func New(reader func(adapter string) Read, ledger Ledger, loc *time.Location) core.Tool {
-	if loc == nil {
-		loc = time.UTC
-	}
 	spec := core.ToolSpec{Name: "read_channel", Description: strings.TrimSpace(description), ReadOnly: true, Idempotent: true}
 	return tools.Func(spec, func(ctx context.Context, env *core.Env, in arguments) (core.ToolResult, error) {
 		whole := in.Where != "thread"
-		limit := cmp.Or(in.Limit, usual)
+		limit, loc := cmp.Or(in.Limit, usual), cmp.Or(env.Zone, loc, time.UTC)
 		read := reader(env.Place.Adapter)
 		if read == nil {
 			return seen(ctx, ledger, env.Place, whole, in.Before, limit, loc)

@@ -32,11 +32,9 @@ type arguments struct {
 	Limit  int     `json:"limit,omitempty" doc:"how many messages, 20 if not given" min:"1" max:"50"`
 }
 
-// New is the tool read_history. Times are shown in loc; nil means UTC.
+// New is the tool read_history. Times are shown in the call's zone, else in loc;
+// nil means UTC.
 func New(h History, loc *time.Location) core.Tool {
-	if loc == nil {
-		loc = time.UTC
-	}
 	spec := core.ToolSpec{
 		Name:        "read_history",
 		Description: "Reads messages of this conversation that you were not shown, oldest first. Page back with before.",
@@ -57,7 +55,7 @@ func New(h History, loc *time.Location) core.Tool {
 		if err != nil {
 			return core.ToolResult{}, fmt.Errorf("read history: %w", err)
 		}
-		return core.ToolResult{Text: page(messages, older, before, loc)}, nil
+		return core.ToolResult{Text: page(messages, older, before, cmp.Or(env.Zone, loc, time.UTC))}, nil
 	})
 }
 
