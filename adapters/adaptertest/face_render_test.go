@@ -50,6 +50,9 @@ func (s *stage) text(r *room, m adaptertest.Shown, indent string) string {
 	if text = lines(short(text), indent); text != "" {
 		text = " " + text
 	}
+	if m.Status != "" {
+		text += " {" + m.Status + "}"
+	}
 	if m.Edits > 0 && !m.Own {
 		text += " (edited)"
 	}

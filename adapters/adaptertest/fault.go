@@ -112,6 +112,7 @@ type Shown struct {
 	Own     bool   // the account under test has sent it
 	Text    string // without markup
 	Source  string // what was sent to be shown as Text; empty: Text itself
+	Status  string // what is being done, shown apart from Text
 	ReplyTo string // ID; empty: no reply, or its target is gone
 	Topic   string
 	Edits   int

@@ -246,6 +246,9 @@ func (c *SlackChat) Shown() []Shown {
 func (s *Slack) shown(m *slackMessage) Shown {
 	text, pings := s.render(m)
 	sh := Shown{ID: m.ts, From: m.name(), Own: m.from == s.me, Text: text, Pings: pings, Topic: m.thread, Edits: m.edits, Source: m.text}
+	if m.stream != nil && m.stream.alive() && len(m.stream.tasks) > 0 {
+		sh.Status = strings.SplitN(m.stream.tasks[len(m.stream.tasks)-1], " ", 3)[2]
+	}
 	var source []string
 	for _, b := range m.blocks {
 		if b.Type == "markdown" {
