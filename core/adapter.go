@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -61,6 +62,7 @@ type Features struct {
 	Reply     ReplyMode // when a message in a shared place is for us, unless a binding says otherwise
 	Replies   bool      // in shared places an answer refers to the message it answers
 	Edits     bool      // a shown piece can be edited: previews are possible
+	Mark      string    // what people can type before a command's name; empty: "/"
 	// Preview is the least time between two previews in a chat, and Previews that
 	// of the whole account. What must be shown goes at once, and counts: together
 	// with it, previews stay within the platform's limits. Nil and 0: no pause.
@@ -95,6 +97,9 @@ type Features struct {
 	// Health is the time of the last sign of life from the platform.
 	Health func() Health
 }
+
+// Command is how a person writes the command.
+func (f Features) Command(name string) string { return cmp.Or(f.Mark, "/") + name }
 
 // Health is an adapter's own account of itself.
 type Health struct {

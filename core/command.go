@@ -25,6 +25,7 @@ type Invocation struct {
 	Opens    bool   // at the top level of a channel where a mention opens a thread
 	Thread   Thread // the place's current thread; zero: none yet
 	Commands []Command
+	Mark     string // what people write there before the name of a command
 	Of       Subject
 	Desk     Desk
 }

@@ -12,7 +12,8 @@ type Entry struct {
 	Role    Role
 	Agent   string    // default bot of a thread that begins here
 	Mode    ReplyMode // when a message in this shared place is for us
-	Command *Command  // the command that the text, or the reaction, is; nil: none
+	Command *Command  // the command that the text, or the reaction, is, where we are meant; nil: none
+	Mark    string    // what people write before the names of commands there; empty: "/"
 	Args    string
 	Threads bool   // a mention at the top level opens a thread there
 	Reads   bool   // what was said at the place can be read back

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -122,14 +123,15 @@ func (a *acceptance) message(e *core.Entry, place core.Place) (core.Fate, error)
 			return "", err
 		}
 		return a.refuse(e, place)
-	case e.Command != nil:
-		return a.command(e, place)
 	}
 	th, found, err := a.threadAt(place)
 	if err != nil {
 		return "", err
 	}
 	ours := in.Direct || in.Mentioned || e.Mode == core.ReplyAlways || e.Mode == core.ReplyThread && found
+	if e.Command != nil && (ours || in.Command) {
+		return a.command(e, place)
+	}
 	blank := strings.TrimSpace(in.Text) == "" && len(in.Quotes)+len(in.Files) == 0 && !in.Mentioned
 	if !ours || blank {
 		return core.FateIgnored, a.miss(e, place)
@@ -238,11 +240,12 @@ func (a *acceptance) command(e *core.Entry, place core.Place) (core.Fate, error)
 
 // invoke runs the entry's command, if the person may use it; inv says where.
 func (a *acceptance) invoke(e *core.Entry, inv core.Invocation) (core.CommandReply, error) {
+	mark := cmp.Or(e.Mark, "/")
 	if e.Role < e.Command.Role {
-		return core.CommandReply{Text: "Only an " + e.Command.Role.String() + " may use /" + e.Command.Name + ".", Idle: true}, nil
+		return core.CommandReply{Text: "Only an " + e.Command.Role.String() + " may use " + mark + e.Command.Name + ".", Idle: true}, nil
 	}
 	inv.Args, inv.From, inv.Role, inv.Direct = e.Args, e.In.From, e.Role, e.In.Direct
-	inv.Commands, inv.Desk = a.batch.Commands, &desk{a, e.In.MessageID}
+	inv.Commands, inv.Mark, inv.Desk = a.batch.Commands, mark, &desk{a, e.In.MessageID}
 	reply, err := e.Command.Run(a.ctx, inv)
 	if user, told := errors.AsType[*core.UserError](err); told {
 		return core.CommandReply{Text: user.Text, Idle: true}, nil

@@ -146,6 +146,7 @@ func (w *world) edit(id, text string) core.Entry { return w.event(core.InEdit, i
 // command is a person's use of one of the mailboxes' commands.
 func (w *world) command(name string) core.Entry {
 	e := w.message("/" + name)
+	e.In.Command = true
 	for _, c := range mailbox.Commands() {
 		if c.Name == name {
 			e.Command = &c

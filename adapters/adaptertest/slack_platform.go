@@ -37,8 +37,8 @@ func SlackHarness(newAdapter func(SlackAccess) core.Adapter) Harness {
 // SlackPlatform is the fake Slack as the suite sees it. A Group is a direct
 // conversation of several people; a Topic is a thread in a channel, and a
 // DirectTopic one in a person's conversation with us, each with a root from
-// before we were there. A command is written after our name where several
-// people are, since Slack takes what begins with a slash for its own.
+// before we were there. A command is written after "!", since Slack takes what begins
+// with a slash for its own, and after our name where no thread is ours yet.
 type SlackPlatform struct {
 	Lacking
 	slack   *Slack
@@ -154,8 +154,8 @@ func (p *SlackPlatform) Say(r Room, s Saying) (string, error) {
 		post.Mention = append(post.Mention, p.user(a))
 	}
 	if s.Command != "" {
-		post.Text = strings.TrimSpace("/" + s.Command + " " + s.Text)
-		if s.To.ID != "" || c.r.kind != "im" {
+		post.Text = strings.TrimSpace("!" + s.Command + " " + s.Text)
+		if s.To.ID != "" || c.r.kind != "im" && c.ThreadTS() == "" {
 			post.Mention = append(post.Mention, p.slack.Me())
 		}
 	}

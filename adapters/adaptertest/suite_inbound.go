@@ -186,6 +186,7 @@ func testGeneral(s *session) {
 	s.shows(r, "here")
 }
 
+// testCommand: a command, as people can type it there, is one for us.
 func testCommand(s *session) {
 	for _, kind := range []RoomKind{Direct, Group} {
 		r, ann := s.room(kind)
@@ -197,7 +198,8 @@ func testCommand(s *session) {
 		} {
 			c.From = ann
 			e := s.hear(r, c)
-			if !e.Command || e.Foreign || !strings.HasPrefix(strings.ToLower(e.Text), "/help") {
+			addressed := e.Command || s.f.Mark != "" && (e.Direct || e.Mentioned)
+			if !addressed || e.Foreign || !strings.HasPrefix(strings.ToLower(e.Text), s.f.Command("help")) {
 				s.t.Errorf("the command %+v is %+v", c, e)
 			}
 			if _, args, _ := strings.Cut(e.Text, " "); strings.TrimSpace(args) != c.Text || strings.Contains(e.Text, "@") {

@@ -130,6 +130,7 @@ func (a *Adapter) Features() core.Features {
 		MaxPieces: maxPieces,
 		Threads:   true,
 		Reply:     core.ReplyThread,
+		Mark:      "!", // Slack takes what begins with a slash for its own
 		Edits:     true,
 		Previews:  previewEvery,
 		Split:     split,

@@ -51,7 +51,7 @@ func help(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
 	}
 	for _, c := range inv.Commands {
 		if inv.Role >= c.Role && c.Name != "start" {
-			fmt.Fprintf(&b, "/%s – %s\n", c.Name, c.Help)
+			fmt.Fprintf(&b, "%s%s – %s\n", inv.Mark, c.Name, c.Help)
 		}
 	}
 	return core.CommandReply{Text: b.String()}, nil
@@ -62,7 +62,7 @@ func start(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
 	if name := strings.TrimSpace(inv.From.Name); name != "" {
 		hello += ", " + name
 	}
-	return core.CommandReply{Text: hello + ". Send me a message and I answer. /help lists what else I can do."}, nil
+	return core.CommandReply{Text: hello + ". Send me a message and I answer. " + inv.Mark + "help lists what else I can do."}, nil
 }
 
 func status(health func() []AdapterHealth) func(context.Context, core.Invocation) (core.CommandReply, error) {

@@ -57,7 +57,7 @@ func (b *Bus) accept(ctx context.Context, acc *account, batch []core.Inbound) er
 // entry decides what can be decided of an event without the ledger.
 func (b *Bus) entry(acc *account, in core.Inbound) core.Entry {
 	in.Text, in.Time = strings.ToValidUTF8(in.Text, "�"), timeOf(in.Time)
-	e := core.Entry{In: in, Role: b.o.Access.Role(in.From), Agent: b.o.Agent, Mode: acc.features.Reply, Threads: acc.features.Threads,
+	e := core.Entry{In: in, Role: b.o.Access.Role(in.From), Agent: b.o.Agent, Mode: acc.features.Reply, Threads: acc.features.Threads, Mark: acc.features.Mark,
 		Reads: acc.features.Before != nil, Context: core.UsualContext}
 	for _, bind := range b.o.Bindings {
 		if !bind.Matches(in.Place) {
@@ -91,19 +91,26 @@ func (b *Bus) entry(acc *account, in core.Inbound) core.Entry {
 		}
 		return e
 	}
-	e.Command, e.Args = b.command(in)
+	e.Command, e.Args = b.command(in, e.Mark)
 	return e
 }
 
 // command finds the command that a text is: its first word, whole, in any
 // case, after "/" where the platform says that it is addressed to us, or after
-// "!" where slash commands cannot be typed.
-func (b *Bus) command(in core.Inbound) (*core.Command, string) {
+// "!". Where people cannot type slashes, what is said to us and is nothing but a
+// command's name is one as well.
+func (b *Bus) command(in core.Inbound, mark string) (*core.Command, string) {
 	text := strings.TrimSpace(in.Text)
-	if len(text) < 2 || !(text[0] == '/' && (in.Command || in.Direct || in.Mentioned) || text[0] == '!' && (in.Direct || in.Mentioned)) {
+	toUs := in.Direct || in.Mentioned
+	switch {
+	case text == "":
+		return nil, ""
+	case text[0] == '!', text[0] == '/' && (in.Command || toUs):
+		text = text[1:]
+	case mark == "" || !toUs || strings.ContainsAny(text, " \t\r\n"):
 		return nil, ""
 	}
-	word, args := text[1:], ""
+	word, args := text, ""
 	if i := strings.IndexAny(word, " \t\r\n"); i >= 0 {
 		word, args = word[:i], strings.TrimSpace(word[i:])
 	}

@@ -25,7 +25,7 @@ func (a *adapter) Name() string { return a.name }
 
 // Features implements core.Adapter.
 func (a *adapter) Features() core.Features {
-	f := core.Features{Once: a.once, MaxText: a.max, MaxPieces: a.pieces, Threads: a.threads, Reply: a.reply, Replies: a.replies, Edits: a.edits, Split: a.split}
+	f := core.Features{Once: a.once, MaxText: a.max, MaxPieces: a.pieces, Mark: a.mark, Threads: a.threads, Reply: a.reply, Replies: a.replies, Edits: a.edits, Split: a.split}
 	switch a.once {
 	case core.OnceEdit:
 		f.Resolve = a.probe

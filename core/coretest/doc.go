@@ -22,7 +22,7 @@
 // owner.
 //
 //	bot HANDLE [name= workers= steps= run_time= history=TOKENS/MESSAGES tools= instructions=]
-//	adapter NAME [once=edit|key|readback|none max= pieces= heavy= replies= threads= edits= signs= reads= reply=mention|thread|always]
+//	adapter NAME [once=edit|key|readback|none max= pieces= heavy= mark= replies= threads= edits= signs= reads= reply=mention|thread|always]
 //	owner PERSON         may do everything
 //	member PERSON        may talk; anybody else is a stranger
 //	zone PERSON ZONE     the platform tells a person's time zone

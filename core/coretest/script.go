@@ -149,6 +149,7 @@ type adapterOptions struct {
 	max     int
 	pieces  int  // most of an outcome; 0: no bound, and no files
 	heavy   bool // no file is taken
+	mark    string
 	replies bool
 	threads bool
 	edits   bool
@@ -245,7 +246,7 @@ func newAdapter(name string) adapterOptions {
 
 func (sc *scene) adapter(s *scanner) (err error) {
 	a := newAdapter(s.word())
-	names := []string{"once", "max", "pieces", "heavy", "replies", "threads", "edits", "signs", "reads", "reply"}
+	names := []string{"once", "max", "pieces", "heavy", "mark", "replies", "threads", "edits", "signs", "reads", "reply"}
 	for name, v, ok := s.option(names...); ok && err == nil; name, v, ok = s.option(names...) {
 		switch name {
 		case "once":
@@ -254,6 +255,8 @@ func (sc *scene) adapter(s *scanner) (err error) {
 			a.max, err = strconv.Atoi(v)
 		case "pieces":
 			a.pieces, err = strconv.Atoi(v)
+		case "mark":
+			a.mark = v
 		case "heavy":
 			a.heavy, err = strconv.ParseBool(v)
 		case "replies":

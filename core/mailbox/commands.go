@@ -20,7 +20,7 @@ func Commands() []core.Command {
 
 func fresh(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
 	if inv.Opens {
-		return core.CommandReply{Text: "Mention me with what you want, and I open a thread for it. Inside a thread, /new gives it a fresh start."}, nil
+		return core.CommandReply{Text: "Mention me with what you want, and I open a thread for it. Inside a thread, " + inv.Mark + "new gives it a fresh start."}, nil
 	}
 	if inv.Thread.ID != "" {
 		if _, _, err := inv.Desk.Cancel(inv.Thread.ID, core.Subject{}, name(inv.From)); err != nil {
@@ -44,9 +44,9 @@ func stop(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
 	case runs+items == 0:
 		return nothing("There is nothing to stop here.")
 	case items > 0:
-		return core.CommandReply{Text: fmt.Sprintf("Stopped, and dropped %s that waited. /retry takes it up again.", plural(items, "message"))}, nil
+		return core.CommandReply{Text: fmt.Sprintf("Stopped, and dropped %s that waited. %sretry takes it up again.", plural(items, "message"), inv.Mark)}, nil
 	}
-	return core.CommandReply{Text: "Stopped. /retry takes it up again."}, nil
+	return core.CommandReply{Text: "Stopped. " + inv.Mark + "retry takes it up again."}, nil
 }
 
 func retry(_ context.Context, inv core.Invocation) (core.CommandReply, error) {

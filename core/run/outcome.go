@@ -32,17 +32,22 @@ func (t *turn) answer(reply *reply) core.Settlement {
 	return core.Settlement{State: core.Done, Kind: core.AnswerPost, Text: shown, Answer: text}
 }
 
-// failed is the end with an honest notice that names /retry.
+// command is how the people there write a command.
+func (t *turn) command(name string) string {
+	return t.o.Outbox.Features(t.run.Reply.Place.Adapter).Command(name)
+}
+
+// failed is the end with an honest notice that names the way to try again.
 func (t *turn) failed(text, detail string) core.Settlement {
 	t.log.Warn("run failed", "err", detail)
-	return core.Settlement{State: core.Failed, Kind: core.ErrorPost, Text: "⚠ " + text + " /retry tries again.", Error: detail}
+	return core.Settlement{State: core.Failed, Kind: core.ErrorPost, Text: "⚠ " + text + " " + t.command("retry") + " tries again.", Error: detail}
 }
 
 // limited is the end of a run that reached one of its own bounds: what it said
 // so far stays, and the notice follows.
 func (t *turn) limited(why string) core.Settlement {
 	said := t.said()
-	text := "⚠ " + why + " /retry tries again."
+	text := "⚠ " + why + " " + t.command("retry") + " tries again."
 	if said != "" {
 		text = said + "\n\n" + text
 	}
@@ -85,7 +90,7 @@ func (t *turn) settle(ctx context.Context, end core.Settlement) error {
 
 // explain says what a person should know of a failed model call, and what the
 // log should.
-func explain(err error) (text, detail string) {
+func (t *turn) explain(err error) (text, detail string) {
 	detail = err.Error()
 	fault, ok := errors.AsType[*core.ModelError](err)
 	if !ok {
@@ -109,7 +114,7 @@ func explain(err error) (text, detail string) {
 	case core.FaultOverload:
 		return fmt.Sprintf("The model %s is overloaded or broken right now.%s", fault.Model, tries), detail
 	case core.FaultOverflow:
-		return fmt.Sprintf("This is more text than the model %s can take. /new starts a fresh conversation; a shorter message may help too.", fault.Model), detail
+		return fmt.Sprintf("This is more text than the model %s can take. %s starts a fresh conversation; a shorter message may help too.", fault.Model, t.command("new")), detail
 	case core.FaultRequest:
 		return fmt.Sprintf("The model %s refuses the request; my owner finds the reason in the log.", fault.Model), detail
 	case core.FaultTruncated, core.FaultReply:

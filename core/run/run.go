@@ -253,7 +253,7 @@ func (t *turn) work(ctx context.Context) error {
 	case limit.Err() != nil:
 		return t.settle(ctx, t.failed(fmt.Sprintf("I worked on this for %s, which is my limit, and stopped.", t.bot.RunTime), "run time is over"))
 	}
-	return t.settle(ctx, t.failed(explain(err)))
+	return t.settle(ctx, t.failed(t.explain(err)))
 }
 
 // loop calls the model until it answers or reaches a bound. Errors are those of
