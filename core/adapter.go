@@ -125,12 +125,17 @@ type Outbound struct {
 	ReplyTo string // platform id; a deleted target never fails a send
 	Edit    string // platform id of the piece to edit; empty: send a new one
 	Speaker Speaker
-	Text    string      // Markdown, one piece of Split, never blank unless a Status is shown
-	Status  string      // of an update: what is being done now, in plain words, to be shown below the text; together they fit one message
-	Answers []string    // platform ids of the messages whose outcome this is
-	Last    bool        // the last piece of its post
-	Buttons []Button    // below the text, where the platform has buttons
-	File    *Attachment // shown with the text; an open has none
+	Text    string // Markdown, one piece of Split, never blank unless a Status is shown
+	Status  string // of an update: what is being done now, in plain words, to be shown below the text; together they fit one message
+	// Thinking is what the model has thought, to be shown above the text as a
+	// quote, folded where the platform can: plain text, on one line, that
+	// together with the text fits one message. Adapters that cannot show it with
+	// a piece leave it out.
+	Thinking string
+	Answers  []string    // platform ids of the messages whose outcome this is
+	Last     bool        // the last piece of its post
+	Buttons  []Button    // below the text, where the platform has buttons
+	File     *Attachment // shown with the text; an open has none
 
 	// For Resolve: a lost send lies after the message After, most likely soon
 	// after it or after one of Near; Known tells the platform ids that are other

@@ -86,7 +86,12 @@ type Settlement struct {
 	// MaxHops bounds bot-to-bot hand-offs since a person last spoke.
 	MaxHops int
 	Split   func(p Place, markdown string) []Piece
-	Speaker Speaker
+	// Outcome cuts Text as Split does and adds what is shown with it; nil: Split.
+	Outcome func(p Place, markdown string) []Piece
+	// Thinking is what the model has thought on its way to Text. It is no part
+	// of the thread.
+	Thinking string
+	Speaker  Speaker
 }
 
 // Settled is what a Settle did.

@@ -42,6 +42,8 @@ type Binding struct {
 	Place string // glob over Place.String(); one without a topic covers the channel's topics too
 	Agent string // default bot of the place; empty: the configured default
 	Reply ReplyMode
+	// Thinking: what the model has thought is shown, folded, above its answers.
+	Thinking bool
 	// Context is the most messages to quote before a mention at the top level of
 	// a channel; nil: UsualContext.
 	Context *int

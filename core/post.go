@@ -51,6 +51,8 @@ type Preview struct {
 	Status string
 	// Usual: the status is what anybody expects; it is told only when it lasts.
 	Usual bool
+	// Thinking is what the model has thought; empty where nobody is to see it.
+	Thinking string
 }
 
 // Receipt is the platform's word that a piece is shown.
@@ -73,8 +75,10 @@ type Row struct {
 	Speaker Speaker     `json:"speaker,omitzero"`
 	Text    string      `json:"text"` // one piece of Features.Split
 	File    *Attachment `json:"file,omitempty"`
-	Edit    string      `json:"edit,omitempty"` // platform id of the opened piece that this text replaces
-	Last    bool        `json:"last,omitempty"` // of its post
+	// Thinking is shown above the text: a crash must not lose it.
+	Thinking string `json:"thinking,omitempty"`
+	Edit     string `json:"edit,omitempty"` // platform id of the opened piece that this text replaces
+	Last     bool   `json:"last,omitempty"` // of its post
 
 	// Unsure: the row was found at start, so an earlier process may have sent
 	// it. Not stored.
@@ -83,8 +87,9 @@ type Row struct {
 
 // Piece is one message of an outcome.
 type Piece struct {
-	Text string      // of Features.Split, or about the file
-	File *Attachment // nil: none
+	Thinking string      // as in Outbound
+	Text     string      // of Features.Split, or about the file
+	File     *Attachment // nil: none
 }
 
 // Speaker is who the message appears to be from, where a platform can show it.

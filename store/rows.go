@@ -196,7 +196,7 @@ func (t *tx) show(p core.Post, head core.Row, pieces []core.Piece) ([]core.Row, 
 	for i, piece := range pieces {
 		row := head
 		row.Seq, row.Chunk, row.Post, row.Kind, row.Place = seq, i, p.ID, p.Kind, p.Place
-		row.Text, row.File = piece.Text, piece.File
+		row.Text, row.File, row.Thinking = piece.Text, piece.File, piece.Thinking
 		row.Last = i == len(pieces)-1
 		if i > 0 {
 			row.ReplyTo, row.Edit = "", ""

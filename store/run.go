@@ -416,7 +416,11 @@ func (t *tx) settle(run core.Run, end core.Settlement) (core.Settled, error) {
 		}
 		th.Cuts = cuts
 	}
-	rows, msg, err := t.finish(&th, run, end.Kind, end.Text, end.Answer, end.Digest, end.Speaker, end.Split)
+	split := end.Split
+	if end.Outcome != nil {
+		split = end.Outcome
+	}
+	rows, msg, err := t.finish(&th, run, end.Kind, end.Text, end.Answer, end.Digest, end.Speaker, split)
 	if err != nil {
 		return out, err
 	}

@@ -20,6 +20,7 @@ var lifeCases = []testCase{
 	{"features", testFeatures},
 	{"preview", testPreview},
 	{"status", testStatus},
+	{"thinking", testThinking},
 	{"reactions", testReactions},
 	{"send at once", testSendAtOnce},
 	{"reconnect", testReconnect},
@@ -149,6 +150,42 @@ func (s *session) working(r Room, e core.Inbound) {
 	if _, err := s.a.Send(s.t.Context(), o); err != nil || last() != "So it is 42." {
 		s.t.Errorf("in the end it shows %q, %v", last(), err)
 	}
+}
+
+// testThinking: what a model has thought stands above the text, in a preview
+// and in the end, and calls nobody.
+func testThinking(s *session) {
+	s.edits()
+	r, ann := s.room(Group)
+	e := s.hear(r, Saying{From: ann, Text: "hello"})
+	o := s.open(e, "k1", "…")
+	open, err := s.a.Send(s.t.Context(), o)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	o.Edit, o.Thinking = open.ID, "So 2<3 & @everyone *knows* it, "+strings.Repeat("surely ", 60)
+	for _, o.Kind = range []core.OutKind{core.OutUpdate, core.OutFinal} {
+		o.Text, o.Last = "It is **less**.", o.Kind == core.OutFinal
+		if _, err := s.a.Send(s.t.Context(), o); err != nil {
+			s.t.Error(err)
+		}
+		shown := s.p.Shown(r)
+		last := shown[len(shown)-1]
+		above, _, ok := strings.Cut(last.Text, "It is less.")
+		for _, words := range []string{"So 2<3 & ", "knows", "surely surely"} {
+			if !ok || !strings.Contains(above, words) {
+				s.t.Errorf("%s: %q is not above the text: %q", o.Kind, words, last.Text)
+			}
+		}
+		if len(last.Pings) > 0 {
+			s.t.Errorf("%s: it calls %q", o.Kind, last.Pings)
+		}
+	}
+	o.Thinking, o.Text = "", "It is less."
+	if _, err := s.a.Send(s.t.Context(), o); err != nil {
+		s.t.Error(err)
+	}
+	s.shows(r, "It is less.")
 }
 
 func testReactions(s *session) {

@@ -144,13 +144,15 @@ func (a *Adapter) Send(ctx context.Context, o core.Outbound) (core.Receipt, erro
 	now := time.Now()
 	post := cmp.Or(o.Edit, newID(now))
 	f := serverFrame{Show: &show{
-		Post:    post,
-		Kind:    o.Kind,
-		Text:    o.Text,
-		Status:  o.Status,
-		Speaker: o.Speaker.Name,
-		Answers: o.Answers,
-		Last:    o.Last,
+		Post:   post,
+		Kind:   o.Kind,
+		Text:   o.Text,
+		Status: o.Status,
+
+		Thinking: o.Thinking,
+		Speaker:  o.Speaker.Name,
+		Answers:  o.Answers,
+		Last:     o.Last,
 	}}
 	shown := o.Kind == core.OutUpdate
 	for _, c := range a.session(o.Place.Channel) {

@@ -32,6 +32,7 @@ type view struct {
 	status  bool   // shown faintly, to be replaced
 	doing   string // shown faintly after the text, as far as its row has room
 	settled int    // bytes of text in rows that can no longer be changed
+	thought bool   // what was thought stands above the text
 	named   bool   // the row after those begins with the speaker's label
 	live    bool   // that row lies right above the prompt
 }
@@ -46,11 +47,35 @@ func (v *view) show(s show) string {
 	}
 	text := strings.TrimRight(strings.ReplaceAll(visible(s.Text), "\t", "    "), "\n")
 	doing := strings.Join(strings.Fields(visible(s.Status)), " ")
-	out := v.grow(s.Post, text, label(s.Speaker), s.Kind == core.OutOpen, doing)
+	out := v.think(s)
+	out += v.grow(s.Post, text, label(s.Speaker), s.Kind == core.OutOpen, doing)
 	if s.Kind == core.OutFinal {
 		*v = view{width: v.width}
 	}
 	return out
+}
+
+// think is what to write above a text for what its model has thought, once and
+// before any row of the text has settled.
+func (v *view) think(s show) string {
+	if s.Thinking == "" || v.post == s.Post && (v.thought || v.settled > 0) {
+		return ""
+	}
+	clear := clearBelow
+	if v.post == s.Post && v.live {
+		clear = clearRow
+	}
+	*v = view{width: v.width, post: s.Post, named: true, thought: true}
+	var b strings.Builder
+	b.WriteString(clear + faint)
+	rest := strings.Join(strings.Fields(visible(s.Thinking)), " ")
+	for rest != "" {
+		row, n := firstRow(rest, max(v.width-1, narrowest)-2)
+		b.WriteString("| " + row + "\n")
+		rest = rest[n:]
+	}
+	b.WriteString(plain)
+	return b.String()
 }
 
 func (v *view) grow(post, text, label string, status bool, doing string) string {

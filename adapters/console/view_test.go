@@ -74,6 +74,14 @@ func TestViewWritesOnlyWhatIsNew(t *testing.T) {
 				clearRow + "bot> " + strings.TrimSpace(long) + "\nwo  " + faint + "Looking it up… Looking it up… Looking" + plain + "\n"},
 			{shows(piece("p1", final, long+"word")), clearRow + "word\n"},
 		},
+		"what was thought stands above, once": {
+			{shows(piece("p1", open, "…")), clearBelow + faint + "bot> …" + plain + "\n"},
+			{shows(show{Post: "p1", Kind: update, Text: "Hel", Thinking: long + "so it is", Speaker: "bot"}),
+				clearRow + faint + "| " + long + "so\n| it is\n" + plain + clearBelow + "bot> Hel\n"},
+			{shows(show{Post: "p1", Kind: update, Text: "Hello", Thinking: "so it is", Speaker: "bot"}), clearRow + "bot> Hello\n"},
+			{shows(show{Post: "p1", Kind: final, Text: "Hello", Thinking: "so it is", Speaker: "bot"}), ""},
+			{shows(show{Post: "p2", Kind: final, Text: "Next", Thinking: "so\x1b", Speaker: "bot"}), clearBelow + faint + "| so^[\n" + plain + clearBelow + "bot> Next\n"},
+		},
 		"a status that becomes the answer": {
 			{shows(piece("p1", open, "ok")), clearBelow + faint + "bot> ok" + plain + "\n"},
 			{shows(piece("p1", final, "ok")), clearRow + "bot> ok\n"},

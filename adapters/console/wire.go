@@ -54,8 +54,10 @@ type show struct {
 	Text    string       `json:"text"`
 	Status  string       `json:"status,omitempty"` // what is being done now, until the next show
 	Speaker string       `json:"speaker,omitempty"`
-	Answers []string     `json:"answers,omitempty"` // ids of the messages whose outcome it is
-	Last    bool         `json:"last,omitempty"`    // the outcome is complete
+	// Thinking is what the model has thought, to be shown above the text.
+	Thinking string   `json:"thinking,omitempty"`
+	Answers  []string `json:"answers,omitempty"` // ids of the messages whose outcome it is
+	Last     bool     `json:"last,omitempty"`    // the outcome is complete
 }
 
 // fault is what went wrong with a message or, without an ID, with a line.

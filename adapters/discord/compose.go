@@ -60,6 +60,7 @@ func compose(o core.Outbound) outgoing {
 	if strings.TrimSpace(m.Content) == "" {
 		m.Content = o.Text
 	}
+	m.Content = markup.DiscordThinking(o.Thinking) + m.Content
 	if o.File != nil {
 		m.Files = []outgoingFile{{0, o.File.Name}}
 	}

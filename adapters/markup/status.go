@@ -1,7 +1,5 @@
 package markup
 
-import "strings"
-
 // WithStatus is a Markdown text with a line below it, in italics, that says
 // what its writer does now. Nothing in the text can swallow the line: what the
 // text leaves open is closed. The status is plain text; an empty one adds
@@ -17,11 +15,6 @@ func WithStatus(md, status string) string {
 // statusLine is a status on one line.
 func statusLine(status string) rich {
 	b := newRichBuilder(len(status))
-	for word := range strings.FieldsSeq(clean(status)) {
-		if len(b.text) > 0 {
-			b.add(" ", italic, "")
-		}
-		b.add(word, italic, "")
-	}
+	b.add(oneLine(status), italic, "")
 	return b.rich()
 }

@@ -151,7 +151,11 @@ func (a *Adapter) edit(ctx context.Context, o core.Outbound) (core.Receipt, erro
 // not take that, once more with the same piece as plain mrkdwn.
 func (a *Adapter) write(ctx context.Context, method string, params url.Values, o core.Outbound, result any) error {
 	text := markup.SlackText(o.Text)
-	blocks := []slack.Block{slack.NewMarkdownBlock("", markup.SlackMarkdown(o.Text))}
+	var blocks []slack.Block
+	if o.Thinking != "" { // small and grey; Slack folds nothing. In plain text nobody is mentioned
+		blocks = append(blocks, slack.NewContextBlock("", slack.NewTextBlockObject(slack.PlainTextType, o.Thinking, false, false)))
+	}
+	blocks = append(blocks, slack.NewMarkdownBlock("", markup.SlackMarkdown(o.Text)))
 	buttons := actions(o.Buttons)
 	if buttons != nil {
 		blocks = append(blocks, buttons)

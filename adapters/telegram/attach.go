@@ -17,7 +17,7 @@ import (
 // everything else is: the piece is opened as a status line, which can be found
 // again when it is lost, and then edited.
 func (a *Adapter) attach(ctx context.Context, to target, id int, text string, file *core.Attachment) error {
-	return formatted(text, func(text string, mode models.ParseMode) error {
+	return formatted(text, "", func(text string, mode models.ParseMode) error {
 		body, kind, err := upload(to, id, text, mode, file)
 		if err != nil {
 			return &apiError{method: "editMessageMedia", text: err.Error(), unsent: true}

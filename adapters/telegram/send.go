@@ -100,7 +100,7 @@ func (a *Adapter) Send(ctx context.Context, o core.Outbound) (core.Receipt, erro
 		ID   int   `json:"message_id"`
 		Date int64 `json:"date"`
 	}
-	err = formatted(o.Text, func(text string, mode models.ParseMode) error {
+	err = formatted(o.Text, o.Thinking, func(text string, mode models.ParseMode) error {
 		params.Text, params.ParseMode = text, mode
 		return a.api.raw(ctx, callTimeout, "sendMessage", params, &sent)
 	})
@@ -120,7 +120,7 @@ func (a *Adapter) edit(ctx context.Context, o core.Outbound, to target, id int) 
 	if o.File != nil {
 		err = a.attach(ctx, to, id, o.Text, o.File)
 	} else {
-		_, err = a.rewrite(ctx, to, id, o.Text)
+		_, err = a.rewrite(ctx, to, id, o.Text, o.Thinking)
 	}
 	if err != nil && !refused(err, "message is not modified") {
 		return core.Receipt{}, a.outcome(o.Place, err)
@@ -135,10 +135,10 @@ type standing struct {
 }
 
 // rewrite changes a message's text and returns where it stands.
-func (a *Adapter) rewrite(ctx context.Context, to target, id int, text string) (standing, error) {
+func (a *Adapter) rewrite(ctx context.Context, to target, id int, text, thinking string) (standing, error) {
 	params := bot.EditMessageTextParams{ChatID: to.chat, MessageID: id, LinkPreviewOptions: noPreview}
 	var answer json.RawMessage
-	err := formatted(text, func(text string, mode models.ParseMode) error {
+	err := formatted(text, thinking, func(text string, mode models.ParseMode) error {
 		params.Text, params.ParseMode = text, mode
 		return a.api.raw(ctx, callTimeout, "editMessageText", params, &answer)
 	})
@@ -167,8 +167,8 @@ func (a *Adapter) rewrite(ctx context.Context, to target, id int, text string) (
 
 // formatted calls with the text as HTML and, if Telegram refuses the markup,
 // once more with the same piece as plain text.
-func formatted(markdown string, call func(text string, mode models.ParseMode) error) error {
-	err := call(markup.TelegramHTML(markdown), models.ParseModeHTML)
+func formatted(markdown, thinking string, call func(text string, mode models.ParseMode) error) error {
+	err := call(markup.TelegramThinking(thinking)+markup.TelegramHTML(markdown), models.ParseModeHTML)
 	if refused(err, "entit", "parse", "text is empty", "text must be non-empty") {
 		return call(markup.Plain(markdown), "")
 	}
@@ -290,7 +290,7 @@ func (a *Adapter) probe(ctx context.Context, to target, id int) (standing, error
 	var err error
 	for _, text := range []string{"…\u2060", "…"} {
 		var at standing
-		at, err = a.rewrite(ctx, to, id, text)
+		at, err = a.rewrite(ctx, to, id, text, "")
 		if !refused(err, "message is not modified") {
 			return at, err
 		}

@@ -124,7 +124,8 @@ func team(cfg *config.Config) ([]core.Bot, error) {
 func bindings(cfg *config.Config) []core.Binding {
 	var out []core.Binding
 	for _, b := range cfg.Bindings {
-		out = append(out, core.Binding{Place: b.Place, Agent: b.Agent, Reply: core.ReplyMode(b.Reply), Context: &b.ContextMessages})
+		out = append(out, core.Binding{Place: b.Place, Agent: b.Agent, Reply: core.ReplyMode(b.Reply), Thinking: b.Thinking == "quote",
+			Context: &b.ContextMessages})
 	}
 	return out
 }

@@ -230,15 +230,15 @@ func (w *worker) storeOpen(ctx context.Context, p *live) {
 // update shows the latest preview in an open post.
 func (w *worker) update(ctx context.Context, p *live, now time.Time) {
 	f := &w.acc.features
-	said, status := w.b.look(p.run.Post, now)
-	text, status := fit(f.Split, said, status)
+	look := w.b.look(p.run.Post, now)
+	text, status, thinking := fit(f.Split, look.Text, look.Status, thought(f, look.Thinking))
 	if text == p.text && status == p.status || text == "" && status == "" {
 		return
 	}
 	w.pace.preview(now, w.every())
 	w.turn = time.Time{}
 	_, err := w.acc.Send(ctx, core.Outbound{Key: string(p.run.Post) + "/0", Kind: core.OutUpdate, Place: w.b.current(p.run.Reply.Place),
-		Edit: p.open.ID, Speaker: p.speaker, Text: text, Status: status})
+		Edit: p.open.ID, Speaker: p.speaker, Text: text, Status: status, Thinking: thinking})
 	if err != nil {
 		w.b.log.Debug("preview failed", "post", p.run.Post, "err", err)
 		if !w.heed(err) {
@@ -247,7 +247,7 @@ func (w *worker) update(ctx context.Context, p *live, now time.Time) {
 		return
 	}
 	p.text, p.status = text, status
-	w.b.shows(p.run.Post, said)
+	w.b.shows(p.run.Post, look.Text)
 }
 
 // row shows one chunk of an outcome and stores its receipt.
@@ -304,7 +304,7 @@ func (w *worker) final(ctx context.Context, j *job) (core.Receipt, error) {
 	row := j.row
 	f := &w.acc.features
 	o := core.Outbound{Key: fmt.Sprintf("%s/%d", row.Post, row.Chunk), Kind: core.OutFinal, Place: w.b.current(row.Place),
-		ReplyTo: row.ReplyTo, Speaker: row.Speaker, Text: row.Text, File: row.File, Answers: row.Answers, Last: row.Last,
+		ReplyTo: row.ReplyTo, Speaker: row.Speaker, Text: row.Text, File: row.File, Thinking: row.Thinking, Answers: row.Answers, Last: row.Last,
 		After: row.After, Known: w.known(ctx)}
 	if row.Chunk == 0 {
 		o.Near = row.Answers
@@ -324,7 +324,7 @@ func (w *worker) final(ctx context.Context, j *job) (core.Receipt, error) {
 			return w.send(ctx, o, &j.unsure)
 		}
 		open := o
-		open.Kind, open.Text, open.File = core.OutOpen, openText, nil
+		open.Kind, open.Text, open.Thinking, open.File = core.OutOpen, openText, "", nil
 		w.storeOpens(ctx)
 		r, err := w.send(ctx, open, &j.unsure)
 		if err != nil {

@@ -46,20 +46,21 @@ func (d *draft) update(p core.Preview, now time.Time) bool {
 	return before.IsZero() || d.next.Before(before)
 }
 
-// look is the draft's text and status as they are to be shown now.
-func (d *draft) look(now time.Time) (text, status string) {
-	lasted := now.Sub(d.since)
+// look is the draft as it is to be shown now.
+func (d *draft) look(now time.Time) core.Preview {
+	p, lasted := d.want, now.Sub(d.since)
 	d.next = time.Time{}
 	switch {
-	case d.want.Status == "":
-		return d.want.Text, ""
-	case d.want.Usual && lasted < lasting:
+	case p.Status == "":
+	case p.Usual && lasted < lasting:
 		d.next = d.since.Add(lasting)
-		return d.want.Text, ""
+		p.Status = ""
+	default:
+		told := lasted.Truncate(beat(lasted))
+		d.next = d.since.Add(told + beat(told))
+		p.Status = words(p.Status, told)
 	}
-	told := lasted.Truncate(beat(lasted))
-	d.next = d.since.Add(told + beat(told))
-	return d.want.Text, words(d.want.Status, told)
+	return p
 }
 
 // beat is the time from one sign of life to the next in work that has lasted
@@ -102,22 +103,22 @@ func plainly(d time.Duration) string {
 	return strings.Join(said, " ")
 }
 
-// fit is as much of a text as one message shows above the status, and the
-// status if there is room.
-func fit(split func(string) []string, text, status string) (string, string) {
+// fit is as much of a text as one message shows with the status below and what
+// was thought above it, and of these what there is room for.
+func fit(split func(string) []string, text, status, thinking string) (string, string, string) {
+	for _, with := range [][2]string{{status, thinking}, {status, ""}} {
+		room := 2 * (utf8.RuneCountInString(with[0]) + utf8.RuneCountInString(with[1])) // a mark may take an escape
+		if room == 0 || strings.TrimSpace(text) == "" {
+			break
+		}
+		if pieces, ok := spaced(split, text, room); ok {
+			return pieces[0], with[0], with[1]
+		}
+		status = ""
+	}
 	pieces := split(text)
-	if status == "" || len(pieces) == 0 {
-		return strings.Join(pieces[:min(1, len(pieces))], ""), status
+	if len(pieces) == 0 {
+		return "", status, ""
 	}
-	// Something of the status's size takes its room. It is a word, which no
-	// splitter writes in another way; a mark may take an escape.
-	room := strings.Repeat("x", 2*len(status)) + "\n\n"
-	spaced := split(room + text)
-	if len(spaced) == 1 {
-		return pieces[0], status
-	}
-	if rest, ok := strings.CutPrefix(spaced[0], room); ok && strings.TrimSpace(rest) != "" {
-		return rest, status
-	}
-	return pieces[0], ""
+	return pieces[0], status, ""
 }

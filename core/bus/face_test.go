@@ -133,11 +133,11 @@ func TestFit(t *testing.T) {
 		"long text":      {long, "", long[:most], ""},
 		"status":         {"", "Still…", "", "Still…"},
 		"both":           {"a", "Still…", "a", "Still…"},
-		"both, long":     {long, "Still…", long[:most-18], "Still…"},
+		"both, long":     {long, "Still…", long[:most-14], "Still…"},
 		"no room at all": {long, strings.Repeat("x", most), long[:most], ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			text, status := fit(split, test[0], test[1])
+			text, status, _ := fit(split, test[0], test[1], "")
 			if diff := cmp.Diff(test[2:], []string{text, status}); diff != "" {
 				t.Error(diff)
 			}

@@ -48,14 +48,14 @@ func (b *Bus) due(post core.ID) time.Time {
 	return time.Time{}
 }
 
-// look takes what the post shows now, as if it were shown.
-func (b *Bus) look(post core.ID, now time.Time) (text, status string) {
+// look is what the post is to show now.
+func (b *Bus) look(post core.ID, now time.Time) core.Preview {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if d := b.drafts[post]; d != nil {
 		return d.look(now)
 	}
-	return "", ""
+	return core.Preview{}
 }
 
 // shows notes the text that the post shows.

@@ -19,7 +19,11 @@ func (b *Bus) Split(p core.Place, markdown string) []core.Piece {
 	if f.Split == nil {
 		return nil
 	}
-	texts := f.Split(markdown)
+	return cut(&f, f.Split(markdown), markdown)
+}
+
+// cut makes pieces of a text's texts.
+func cut(f *core.Features, texts []string, markdown string) []core.Piece {
 	long := f.MaxPieces > 0 && len(texts) > f.MaxPieces
 	if long {
 		texts = append(texts[:f.MaxPieces-1:f.MaxPieces-1], "📄 The answer goes on in the file, which has all of it.")

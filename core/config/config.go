@@ -105,6 +105,8 @@ type Binding struct {
 	Agent string `toml:"agent"`           // default: the default agent
 	Reply string `toml:"reply,omitempty"` // mention: only when mentioned; thread: a mention opens a thread, then all of it; always; default: as fits the platform (telegram: mention)
 
+	Thinking string `toml:"thinking"` // what the model thinks: off (nobody sees it), or quote (folded, above its answers); default off
+
 	ContextMessages int `toml:"context_messages"` // most messages quoted before a mention at the top level of a channel, where the platform lets the bot read them; default 10
 }
 

@@ -160,6 +160,7 @@ instructions = "Help ${WHO}."
 place = "tg:-100*/7"
 agent = "helper"
 reply = "always"
+thinking = "quote"
 context_messages = 0
 [[bindings]]
 place = "*:ops"
@@ -225,8 +226,8 @@ media = "0"
 			},
 		},
 		Bindings: []Binding{
-			{Place: "tg:-100*/7", Agent: "helper", Reply: "always"},
-			{Place: "*:ops", Agent: "chief", ContextMessages: 10},
+			{Place: "tg:-100*/7", Agent: "helper", Reply: "always", Thinking: "quote"},
+			{Place: "*:ops", Agent: "chief", Thinking: "off", ContextMessages: 10},
 		},
 		Access: Access{Owners: []string{"tg:1111", "console:ada"}, Members: []string{"tg:*"}},
 		Limits: Limits{MaxRuns: 2, MaxHops: 3},
@@ -345,6 +346,7 @@ deep = "x ${CANARY}"
 agent = "assistant"
 context_messages = 10
 place = "telegram:${CANARY}"
+thinking = "off"
 
 [limits]
 max_hops = 20

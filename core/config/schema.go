@@ -276,7 +276,7 @@ func (t *table) checkAgent(key, name string, c *Config) {
 
 func (t *table) binding(c *Config) Binding {
 	b := Binding{Agent: c.DefaultAgent, Reply: t.oneOf("reply", "", "mention", "thread", "always"),
-		ContextMessages: t.integer("context_messages", 10, 0, 100)}
+		Thinking: t.oneOf("thinking", "off", "off", "quote"), ContextMessages: t.integer("context_messages", 10, 0, 100)}
 	place, ok := t.text("place")
 	if ok {
 		b.Place = place

@@ -164,7 +164,7 @@ func (a *adapter) show(o core.Outbound) (core.Receipt, error) {
 	if o.Status != "" {
 		o.Text = strings.TrimSpace(o.Text + "\n\n_" + o.Status + "_")
 	}
-	if n := len([]rune(o.Text)); strings.TrimSpace(o.Text) == "" || n > a.max+100 {
+	if n := len([]rune(o.Text + o.Thinking)); strings.TrimSpace(o.Text) == "" || n > a.max+100 {
 		return core.Receipt{}, fmt.Errorf("%w: a text of %d characters", core.ErrRefused, n)
 	}
 	if o.File != nil && a.heavy {
@@ -176,7 +176,7 @@ func (a *adapter) show(o core.Outbound) (core.Receipt, error) {
 	if m := a.keyed(o.Place, o.Key); m != nil && a.once == core.OnceKey {
 		return receipt(m), nil // the second send of a key is dropped
 	}
-	m := &message{author: self, text: o.Text, file: o.File, re: o.ReplyTo, key: o.Key, kind: o.Kind}
+	m := &message{author: self, text: o.Text, file: o.File, thinking: o.Thinking, re: o.ReplyTo, key: o.Key, kind: o.Kind}
 	if o.Speaker.Name != "" {
 		m.author = o.Speaker.Name
 	}
@@ -200,7 +200,7 @@ func (a *adapter) change(at core.Place, id string, o core.Outbound) (core.Receip
 		m.author = o.Speaker.Name
 	}
 	again := m.text == o.Text && (m.file == nil) == (o.File == nil) && m.kind == o.Kind && m.key == o.Key
-	m.text, m.file, m.kind, m.key = o.Text, o.File, o.Kind, o.Key
+	m.text, m.file, m.thinking, m.kind, m.key = o.Text, o.File, o.Thinking, o.Kind, o.Key
 	if !again {
 		a.became(o)
 	}

@@ -27,7 +27,7 @@
 //	member PERSON        may talk; anybody else is a stranger
 //	zone PERSON ZONE     the platform tells a person's time zone
 //	agent HANDLE         the default bot; without it, the first
-//	bind PLACE [agent= reply= context_messages=]
+//	bind PLACE [agent= reply= thinking=off|quote context_messages=]
 //	max_runs N           most runs at once
 //	max_hops N           most hand-offs without a person
 //	each NAME VALUE…     the talk is held once for each value, which $NAME in

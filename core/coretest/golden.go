@@ -135,7 +135,11 @@ func (p *platform) render(at core.Place) string {
 		if m.re != "" {
 			fmt.Fprintf(&b, " (to %s)", m.re)
 		}
-		fmt.Fprintf(&b, ": %s", visible(m.text))
+		b.WriteString(": ")
+		if m.thinking != "" {
+			fmt.Fprintf(&b, "> %s\n    ", short(m.thinking))
+		}
+		b.WriteString(visible(m.text))
 		if m.file != nil {
 			fmt.Fprintf(&b, "\n    %s: %q", m.file.Name, short(string(m.file.Content)))
 		}

@@ -41,18 +41,19 @@ type platform struct {
 
 // message is one message on the platform.
 type message struct {
-	id     string
-	author string
-	person string // who wrote it; empty: us
-	at     time.Time
-	text   string
-	file   *core.Attachment
-	re     string // id
-	edited bool   // by a person
-	key    string // Outbound.Key of what sent it
-	kind   core.OutKind
-	marks  []string // our reactions
-	tags   []string // people's reactions: "Alice 👍"
+	id       string
+	author   string
+	person   string // who wrote it; empty: us
+	at       time.Time
+	text     string
+	file     *core.Attachment
+	re       string // id
+	edited   bool   // by a person
+	key      string // Outbound.Key of what sent it
+	kind     core.OutKind
+	thinking string   // folded, above the text
+	marks    []string // our reactions
+	tags     []string // people's reactions: "Alice 👍"
 }
 
 // preview is one that was shown, and when.

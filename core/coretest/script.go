@@ -183,13 +183,15 @@ func (sc *scene) set(l line) (bool, error) {
 		sc.agent = s.word()
 	case "bind":
 		b := core.Binding{Place: s.word()}
-		names := []string{"agent", "reply", "context_messages"}
+		names := []string{"agent", "reply", "thinking", "context_messages"}
 		for name, v, ok := s.option(names...); ok && err == nil; name, v, ok = s.option(names...) {
 			switch name {
 			case "agent":
 				b.Agent = v
 			case "reply":
 				b.Reply = core.ReplyMode(v)
+			case "thinking":
+				b.Thinking = v == "quote"
 			default:
 				b.Context = new(int)
 				*b.Context, err = strconv.Atoi(v)

@@ -38,7 +38,12 @@ const maxCalls = 64
 func (t *turn) call(ctx context.Context, provider core.Provider, call core.Call) (*reply, error) {
 	r := &reply{}
 	before := t.unfinished()
-	thinking := core.Preview{Text: cmp.Or(before, t.said()), Status: "thinking", Usual: true}
+	said := cmp.Or(before, t.said())
+	thinking := core.Preview{Text: said, Status: "thinking", Usual: true}
+	shown := t.o.Outbox.Thinks(t.run.Reply.Place)
+	if shown {
+		thinking.Thinking = t.thoughts(r)
+	}
 	t.o.Outbox.Update(t.run, thinking)
 	for chunk, err := range provider.Stream(ctx, call) {
 		if err != nil {
@@ -50,14 +55,19 @@ func (t *turn) call(ctx context.Context, provider core.Provider, call core.Call)
 		if chunk.Reset {
 			*r = reply{}
 			if chunk.Retry > 0 {
-				t.o.Outbox.Update(t.run, core.Preview{Text: thinking.Text, Status: fmt.Sprintf("waiting for the model, try %d", chunk.Retry+1)})
+				waiting := core.Preview{Text: said, Status: fmt.Sprintf("waiting for the model, try %d", chunk.Retry+1)}
+				t.o.Outbox.Update(t.run, waiting)
 			}
 			continue
 		}
 		r.reasoning.WriteString(chunk.Reasoning)
 		if chunk.Text != "" {
 			r.text.WriteString(chunk.Text)
-			t.o.Outbox.Update(t.run, core.Preview{Text: before + r.text.String(), Status: thinking.Status, Usual: true})
+			thinking.Text = before + r.text.String()
+			if shown && r.text.Len() == len(chunk.Text) { // it has begun to speak
+				thinking.Thinking = t.thoughts(r)
+			}
+			t.o.Outbox.Update(t.run, thinking)
 		}
 		if d := chunk.Call; d != nil {
 			if d.Index < 0 || d.Index >= maxCalls {

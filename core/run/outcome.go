@@ -29,7 +29,7 @@ func (t *turn) answer(reply *reply) core.Settlement {
 	case reply.finish == core.FinishLength:
 		shown += "\n\n(The answer is cut here: it is longer than the model can write at once.)"
 	}
-	return core.Settlement{State: core.Done, Kind: core.AnswerPost, Text: shown, Answer: text}
+	return core.Settlement{State: core.Done, Kind: core.AnswerPost, Text: shown, Answer: text, Thinking: t.thoughts(reply)}
 }
 
 // command is how the people there write a command.
@@ -55,6 +55,19 @@ func (t *turn) limited(why string) core.Settlement {
 	return core.Settlement{State: core.Failed, Kind: core.ErrorPost, Text: text, Answer: said, Error: why}
 }
 
+// thoughts is what the model has thought on its way, the reply included.
+func (t *turn) thoughts(reply *reply) string {
+	var all []string
+	for _, st := range t.steps {
+		for _, p := range st.Parts {
+			if p.Kind == core.ReasoningPart {
+				all = append(all, p.Text)
+			}
+		}
+	}
+	return strings.Join(append(all, reply.reasoning.String()), "\n\n")
+}
+
 // said is what the model said last on its way.
 func (t *turn) said() string {
 	for i := len(t.steps) - 1; i >= 0; i-- {
@@ -71,6 +84,11 @@ func (t *turn) settle(ctx context.Context, end core.Settlement) error {
 	end.Usage, end.Steps = t.run.Usage, len(t.steps)
 	end.Bots, end.MaxHops = t.o.Outbox.Handles(), t.o.MaxHops
 	end.Split, end.Speaker = t.o.Outbox.Split, t.speaker()
+	if end.Thinking != "" && t.o.Outbox.Thinks(t.run.Reply.Place) {
+		end.Outcome = func(p core.Place, markdown string) []core.Piece {
+			return t.o.Outbox.SplitBelow(p, markdown, end.Thinking)
+		}
+	}
 	var done core.Settled
 	open := t.o.Outbox.Receipt(ctx, t.run)
 	err := t.store(ctx, func(ctx context.Context) (err error) {

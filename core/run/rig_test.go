@@ -207,14 +207,16 @@ func split(_ core.Place, text string) []core.Piece { return []core.Piece{{Text: 
 // outbox is a platform on which nothing is shown.
 type outbox struct{ *rig }
 
-func (outbox) Open(core.Run, core.Speaker, string)             {}
-func (outbox) Update(core.Run, core.Preview)                   {}
-func (outbox) Receipt(context.Context, core.Run) *core.Receipt { return nil }
-func (outbox) Abandon(core.Run)                                {}
-func (outbox) Deliver([]core.Row)                              {}
-func (outbox) Split(p core.Place, text string) []core.Piece    { return split(p, text) }
-func (outbox) Handles() []string                               { return []string{"chief"} }
-func (outbox) Trouble(_ context.Context, _, _ string)          {}
+func (outbox) Open(core.Run, core.Speaker, string)                  {}
+func (outbox) Update(core.Run, core.Preview)                        {}
+func (outbox) Receipt(context.Context, core.Run) *core.Receipt      { return nil }
+func (outbox) Abandon(core.Run)                                     {}
+func (outbox) Deliver([]core.Row)                                   {}
+func (outbox) Split(p core.Place, text string) []core.Piece         { return split(p, text) }
+func (outbox) SplitBelow(p core.Place, text, _ string) []core.Piece { return split(p, text) }
+func (outbox) Thinks(core.Place) bool                               { return false }
+func (outbox) Handles() []string                                    { return []string{"chief"} }
+func (outbox) Trouble(_ context.Context, _, _ string)               {}
 func (o outbox) Features(string) core.Features {
 	f := core.Features{Before: o.before}
 	if o.fetch != nil {

@@ -36,6 +36,8 @@ type Outbox interface {
 	Receipt(ctx context.Context, run core.Run) *core.Receipt
 	Deliver(rows []core.Row)
 	Split(p core.Place, markdown string) []core.Piece
+	SplitBelow(p core.Place, markdown, thinking string) []core.Piece
+	Thinks(p core.Place) bool
 	Features(adapter string) core.Features
 	Handles() []string
 	Trouble(ctx context.Context, what, text string)
