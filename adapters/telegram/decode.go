@@ -45,7 +45,7 @@ func (d *decoder) update(raw json.RawMessage) (core.Inbound, int64) {
 }
 
 // event reads a message that is new, or was edited.
-func (d *decoder) event(key string, kind core.InboundKind, m *models.Message) core.Inbound {
+func (d *decoder) event(key string, kind core.InboundKind, m *rawMessage) core.Inbound {
 	channel := strconv.FormatInt(m.Chat.ID, 10)
 	switch {
 	case m.MigrateToChatID != 0:
@@ -83,13 +83,13 @@ func (d *decoder) event(key string, kind core.InboundKind, m *models.Message) co
 
 // speaks reports whether a message says anything: those about joins, titles,
 // pins and the like do not, whatever kinds of them there will be.
-func speaks(m *models.Message) bool {
+func speaks(m *rawMessage) bool {
 	return m.Text != "" || m.Caption != "" || m.Sticker != nil || len(files(m)) > 0
 }
 
 // topic is the forum topic of a message. Elsewhere message_thread_id is only
 // the root of a chain of replies, and the General topic has no address.
-func topic(m *models.Message) string {
+func topic(m *rawMessage) string {
 	if !m.IsTopicMessage || m.MessageThreadID <= generalTopic {
 		return ""
 	}
@@ -97,13 +97,13 @@ func topic(m *models.Message) string {
 }
 
 // when is the time of a message or of its edit.
-func when(m *models.Message) time.Time {
+func when(m *rawMessage) time.Time {
 	return time.Unix(int64(max(m.Date, m.EditDate)), 0).UTC()
 }
 
 // person is who wrote a message. One that is sent in the name of a chat (a
 // channel's post, an anonymous admin) has no author that anybody could trust.
-func (d *decoder) person(m *models.Message) core.Person {
+func (d *decoder) person(m *rawMessage) core.Person {
 	name := clean(author(m))
 	if m.SenderChat != nil || m.From == nil {
 		return core.Person{Name: name, Guest: true}
@@ -125,11 +125,10 @@ func unreadableKey(raw []byte, id int64) string {
 	return "x/" + hex.EncodeToString(sum[:8])
 }
 
-// parse decodes an update with the library's types. They refuse all of an
-// update for one member of a union that they do not know, and Telegram gets
-// new ones every month; then it saves the rest.
-func parse(raw []byte) (models.Update, error) {
-	var u models.Update
+// parse decodes an update. Where a part of it is not what it should be, it saves
+// the rest.
+func parse(raw []byte) (rawUpdate, error) {
+	var u rawUpdate
 	if unmarshal(raw, &u) == nil {
 		return u, nil
 	}
@@ -139,11 +138,11 @@ func parse(raw []byte) (models.Update, error) {
 		EditedMessage json.RawMessage `json:"edited_message"`
 	}
 	if err := unmarshal(raw, &parts); err != nil {
-		return models.Update{ID: parts.ID}, err
+		return rawUpdate{ID: parts.ID}, err
 	}
 	message, err1 := salvage(parts.Message)
 	edited, err2 := salvage(parts.EditedMessage)
-	return models.Update{ID: parts.ID, Message: message, EditedMessage: edited}, errors.Join(err1, err2)
+	return rawUpdate{ID: parts.ID, Message: message, EditedMessage: edited}, errors.Join(err1, err2)
 }
 
 // essential are the fields without which a message cannot be read: it would
@@ -157,7 +156,7 @@ var essential = []string{
 // keeps what there is, so that a forward of an unknown kind is still seen to be
 // one. It returns nil for no message, and an error if an essential field does
 // not decode.
-func salvage(raw json.RawMessage) (*models.Message, error) {
+func salvage(raw json.RawMessage) (*rawMessage, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil, nil
 	}
@@ -165,7 +164,7 @@ func salvage(raw json.RawMessage) (*models.Message, error) {
 	if err := unmarshal(raw, &fields); err != nil {
 		return nil, err
 	}
-	m := new(models.Message)
+	m := new(rawMessage)
 	for name, value := range fields {
 		field, err := json.Marshal(map[string]json.RawMessage{name: value})
 		if err != nil {

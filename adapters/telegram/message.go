@@ -13,29 +13,26 @@ import (
 // reply adds what the message replies to: as a quote, with its files, and as a
 // mention of us if it is ours. Every message of a topic formally replies to
 // the one that created the topic; that is no reply.
-func (d *decoder) reply(in *core.Inbound, m *models.Message) {
+func (d *decoder) reply(in *core.Inbound, m *rawMessage) {
 	if r := m.ReplyToMessage; r != nil && !(m.IsTopicMessage && r.ID == m.MessageThreadID) {
 		in.Mentioned = in.Mentioned || d.wrote(r.From)
 		in.Quotes = d.quote(m.Quote, nil, r)
 		in.Files = append(in.Files, files(r)...)
 	}
 	if e := m.ExternalReply; e != nil {
-		r := &models.Message{
-			Photo: e.Photo, Document: e.Document, Voice: e.Voice, Audio: e.Audio,
-			Video: e.Video, VideoNote: e.VideoNote, Sticker: e.Sticker,
-		}
+		r := &rawMessage{media: e.media}
 		in.Quotes = append(in.Quotes, d.quote(m.Quote, &e.Origin, r)...)
 		in.Files = append(in.Files, files(r)...)
 	}
 }
 
-// quote is what a person quotes of another message, or all of it. origin is
+// quote is what a person quotes of another message, or all of it. from is
 // who wrote it if that is not in the message itself. A message without content
 // gives none.
-func (d *decoder) quote(part *models.TextQuote, origin *models.MessageOrigin, m *models.Message) []core.Quote {
+func (d *decoder) quote(part *textQuote, from *origin, m *rawMessage) []core.Quote {
 	q := core.Quote{Author: clean(author(m)), Own: d.wrote(m.From), Text: clean(words(m))}
-	if origin != nil {
-		q.Author, q.Own = clean(originName(origin)), d.wrote(originUser(origin))
+	if from != nil {
+		q.Author, q.Own = clean(originName(from)), d.wrote(from.SenderUser)
 	}
 	if part != nil && part.Text != "" {
 		q.Text = clean(part.Text)
@@ -57,7 +54,7 @@ func (d *decoder) quote(part *models.TextQuote, origin *models.MessageOrigin, m 
 func (d *decoder) wrote(u *models.User) bool { return u != nil && u.ID == d.me.ID && u.ID != 0 }
 
 // words is a message's text as it was written.
-func words(m *models.Message) string {
+func words(m *rawMessage) string {
 	switch {
 	case m.Text != "":
 		return m.Text
@@ -70,7 +67,7 @@ func words(m *models.Message) string {
 }
 
 // author is the name that a message is shown under.
-func author(m *models.Message) string {
+func author(m *rawMessage) string {
 	switch {
 	case m.SenderChat != nil:
 		return chatName(m.SenderChat)
@@ -86,33 +83,25 @@ func chatName(c *models.Chat) string {
 	return cmp.Or(c.Title, strings.TrimSpace(c.FirstName+" "+c.LastName), c.Username)
 }
 
-// originUser is who wrote what is forwarded, if Telegram tells; else nil.
-func originUser(o *models.MessageOrigin) *models.User {
-	if o.MessageOriginUser == nil {
-		return nil
-	}
-	return &o.MessageOriginUser.SenderUser
-}
-
 // originName is the name of who wrote what is forwarded; empty if the kind of
 // origin is not known.
-func originName(o *models.MessageOrigin) string {
+func originName(o *origin) string {
 	switch {
-	case o.MessageOriginUser != nil:
-		return userName(&o.MessageOriginUser.SenderUser)
-	case o.MessageOriginHiddenUser != nil:
-		return o.MessageOriginHiddenUser.SenderUserName
-	case o.MessageOriginChat != nil:
-		return chatName(&o.MessageOriginChat.SenderChat)
-	case o.MessageOriginChannel != nil:
-		return chatName(&o.MessageOriginChannel.Chat)
+	case o.SenderUser != nil:
+		return userName(o.SenderUser)
+	case o.SenderUserName != "":
+		return o.SenderUserName
+	case o.SenderChat != nil:
+		return chatName(o.SenderChat)
+	case o.Chat != nil:
+		return chatName(o.Chat)
 	}
 	return ""
 }
 
 // files are a message's attachments. The ids of many files begin alike, so a
 // file that has no name is called by its unique id.
-func files(m *models.Message) []core.File {
+func files(m *rawMessage) []core.File {
 	var fs []core.File
 	add := func(id, unique, name, kind, ext, mime string, size int64) {
 		fs = append(fs, core.File{
@@ -123,11 +112,10 @@ func files(m *models.Message) []core.File {
 		})
 	}
 	if len(m.Photo) > 0 {
-		// The sizes of one picture.
-		p := slices.MaxFunc(m.Photo, func(a, b models.PhotoSize) int {
-			return cmp.Compare(int64(a.Width)*int64(a.Height), int64(b.Width)*int64(b.Height))
+		p := slices.MaxFunc(m.Photo, func(a, b file) int {
+			return cmp.Compare(a.Width*a.Height, b.Width*b.Height)
 		})
-		add(p.FileID, p.FileUniqueID, "", "photo", ".jpg", "image/jpeg", int64(p.FileSize))
+		add(p.FileID, p.FileUniqueID, "", "photo", ".jpg", "image/jpeg", p.FileSize)
 	}
 	if f := m.Document; f != nil {
 		add(f.FileID, f.FileUniqueID, f.FileName, "file", "", f.MimeType, f.FileSize)
@@ -142,7 +130,7 @@ func files(m *models.Message) []core.File {
 		add(f.FileID, f.FileUniqueID, f.FileName, "video", ".mp4", cmp.Or(f.MimeType, "video/mp4"), f.FileSize)
 	}
 	if f := m.VideoNote; f != nil {
-		add(f.FileID, f.FileUniqueID, "", "video_note", ".mp4", "video/mp4", int64(f.FileSize))
+		add(f.FileID, f.FileUniqueID, "", "video_note", ".mp4", "video/mp4", f.FileSize)
 	}
 	return fs
 }

@@ -21,7 +21,7 @@ type speech struct {
 
 // read reads a message's text. Entities count UTF-16 units; one that does not
 // lie in the text is cut to it.
-func read(me models.User, m *models.Message) speech {
+func read(me models.User, m *rawMessage) speech {
 	entities := m.Entities
 	if m.Text == "" {
 		entities = m.CaptionEntities

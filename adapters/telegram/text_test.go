@@ -58,7 +58,7 @@ func TestRead(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := read(testDecoder.me, &models.Message{Text: tt.text, Entities: tt.entities})
+			got := read(testDecoder.me, &rawMessage{Text: tt.text, Entities: tt.entities})
 			if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(speech{})); diff != "" {
 				t.Error(diff)
 			}
