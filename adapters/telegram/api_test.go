@@ -180,6 +180,7 @@ func TestCallsWaitTheirTurn(t *testing.T) {
 				done.Add(1)
 			})
 		}
+		synctest.Wait()
 		impatient, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		sends.Go(func() {
