@@ -11,7 +11,8 @@ import (
 // Sink takes a batch of events in the order the platform gave them. It returns
 // nil when the batch is durable; only then may the adapter acknowledge it. On
 // an error the adapter acknowledges nothing, backs off, and offers the batch
-// again. It may block; it may be called by one goroutine at a time.
+// again. It may block; it may be called by one goroutine at a time. Of a press
+// it may set the Note.
 type Sink func(ctx context.Context, batch []Inbound) error
 
 // Adapter is one account on one chat platform.
@@ -63,6 +64,7 @@ type Features struct {
 	Replies   bool      // in shared places an answer refers to the message it answers
 	Edits     bool      // a shown piece can be edited: previews are possible
 	Mark      string    // what people can type before a command's name; empty: "/"
+	Buttons   bool      // Outbound.Buttons are shown; presses come as InButton
 	// Preview is the least time between two previews in a chat, and Previews that
 	// of the whole account. What must be shown goes at once, and counts: together
 	// with it, previews stay within the platform's limits. Nil and 0: no pause.
@@ -148,7 +150,7 @@ type Outbound struct {
 // Button is one that a person can press below a message.
 type Button struct {
 	Label string `json:"label"`
-	Value string `json:"value"` // comes back in Inbound.Button; at most 64 bytes
+	Value string `json:"value"` // comes back in Inbound.Button; at most 64 bytes. A command and what it is bound to: "retry r3ka"
 }
 
 // Attachment is a file to show with a piece.
@@ -231,6 +233,7 @@ type Inbound struct {
 	Time      time.Time // the platform's
 	To        string    // InMoved: the channel's new id
 	Button    string    // InButton: the pressed button's Value
+	Note      string    // InButton: set by the sink. What the person who pressed is told, and nobody else, where that is possible
 	Emoji     string    // InReaction: as Unicode
 	Removed   bool      // InReaction: taken away
 	Heard     bool      // InMessage: nothing said at its place before it is still to come; see Cursor

@@ -12,7 +12,7 @@ type Entry struct {
 	Role    Role
 	Agent   string    // default bot of a thread that begins here
 	Mode    ReplyMode // when a message in this shared place is for us
-	Command *Command  // the command that the text, or the reaction, is, where we are meant; nil: none
+	Command *Command  // the command that the text, the reaction or the button is, where we are meant; nil: none
 	Mark    string    // what people write before the names of commands there; empty: "/"
 	Args    string
 	Threads bool   // a mention at the top level opens a thread there
@@ -58,6 +58,7 @@ const (
 // Accepted is what an Accept did, in the order of its entries.
 type Accepted struct {
 	Fates   []Fate
+	Notes   []string // what who pressed a button is told; empty: nothing
 	Items   []Item   // queued now
 	Ended   []ID     // items that ended unanswered by a run: cancelled, withdrawn
 	Stopped []ID     // runs that a person stopped
@@ -92,6 +93,7 @@ type Settlement struct {
 	// of the thread.
 	Thinking string
 	Speaker  Speaker
+	Buttons  []Button // below the last piece of Text
 }
 
 // Settled is what a Settle did.

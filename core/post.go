@@ -34,6 +34,18 @@ type Post struct {
 	Ended   time.Time `json:"ended,omitzero"` // last receipt, or given up
 
 	Feedback []Feedback `json:"feedback,omitempty"` // oldest first
+
+	// A button works once: the transaction that acts on a press takes all of the
+	// post's away, and the last piece is shown again without them.
+	Buttons []Button `json:"buttons,omitempty"` // those that work
+	Card    *Card    `json:"card,omitempty"`    // the piece that shows them, as long as it may
+	Again   *Receipt `json:"again,omitempty"`   // of that piece, while it waits to be shown again
+}
+
+// Card is what a piece with buttons shows besides them.
+type Card struct {
+	Text     string `json:"text"`
+	Thinking string `json:"thinking,omitempty"`
 }
 
 // Feedback is what a person thinks of a post, as the mark that they put on it.
@@ -76,9 +88,11 @@ type Row struct {
 	Text    string      `json:"text"` // one piece of Features.Split
 	File    *Attachment `json:"file,omitempty"`
 	// Thinking is shown above the text: a crash must not lose it.
-	Thinking string `json:"thinking,omitempty"`
-	Edit     string `json:"edit,omitempty"` // platform id of the opened piece that this text replaces
-	Last     bool   `json:"last,omitempty"` // of its post
+	Thinking string   `json:"thinking,omitempty"`
+	Edit     string   `json:"edit,omitempty"` // platform id of the opened piece that this text replaces
+	Last     bool     `json:"last,omitempty"` // of its post
+	Buttons  []Button `json:"buttons,omitempty"`
+	Again    bool     `json:"again,omitempty"` // Edit is this piece, shown before; if it is gone, nothing is missing
 
 	// Unsure: the row was found at start, so an earlier process may have sent
 	// it. Not stored.

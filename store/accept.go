@@ -26,7 +26,7 @@ func (s *Store) Accept(ctx context.Context, b core.Batch) (core.Accepted, error)
 			if err != nil {
 				return err
 			}
-			out.Fates = append(out.Fates, fate)
+			out.Fates, out.Notes = append(out.Fates, fate), append(out.Notes, a.note)
 			event := eventOf(b.Entries[i])
 			if _, again := did[event]; again {
 				continue
@@ -63,6 +63,7 @@ type acceptance struct {
 	out   *core.Accepted
 	day   string
 	row   journalRow
+	note  string // for who pressed a button
 }
 
 func (a *acceptance) entry(e *core.Entry) (core.Fate, error) {
@@ -102,6 +103,8 @@ func (a *acceptance) decide(e *core.Entry, place core.Place) (core.Fate, error) 
 		return a.withdraw(e, place)
 	case core.InReaction:
 		return a.reaction(e, place)
+	case core.InButton:
+		return a.press(e, place)
 	case core.InMoved:
 		m := core.Moving{Adapter: place.Adapter, Old: place.Channel, New: in.To}
 		a.out.Moved = append(a.out.Moved, m)

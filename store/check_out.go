@@ -37,6 +37,10 @@ func (c *checker) checkPosts() {
 		case !over && len(rows)+len(p.Shown) != p.Chunks:
 			c.say("post %s has %d chunks, %d are shown and %d wait", id, p.Chunks, len(p.Shown), len(rows))
 		}
+		again := len(rows) == 1 && rows[0].Again
+		if len(p.Buttons) > 0 && p.Card == nil || again != (p.Again != nil) || again && rows[0].Edit != p.Again.ID {
+			c.say("post %s has %d buttons below %v, and %v waits to be shown again: %v", id, len(p.Buttons), p.Card, p.Again, again)
+		}
 		for i, f := range p.Feedback {
 			twice := slices.ContainsFunc(p.Feedback[:i], func(have core.Feedback) bool { return have.From == f.From && have.Emoji == f.Emoji })
 			if twice || f.From == "" || f.Emoji == "" {

@@ -142,7 +142,7 @@ func (d *desk) stop(th *core.Thread, run core.Run, mail []core.Item, by string) 
 		answer = text
 	}
 	run.State, run.Error = core.Cancelled, "stopped by "+by
-	rows, _, err := d.finish(th, run, core.StoppedPost, text, answer, "", core.Speaker{}, d.batch.Split)
+	rows, _, err := d.finish(th, run, core.Settlement{Kind: core.StoppedPost, Text: text, Answer: answer, Split: d.batch.Split})
 	if err != nil {
 		return err
 	}
@@ -248,6 +248,9 @@ func (d *desk) again(th *core.Thread, ended core.Item) error {
 	if run, ok, err := get[core.Run](d.tx, idKey(famRun, ended.Run)); err != nil {
 		return err
 	} else if ok {
+		if err := d.disarm(run.Post); err != nil {
+			return err
+		}
 		batch = nil
 		for _, id := range run.Items {
 			it, ok, err := get[core.Item](d.tx, idKey(famItem, id))

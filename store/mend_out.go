@@ -35,6 +35,12 @@ func (t *tx) rebuildPost(id core.ID) error {
 	if len(rows) > 0 {
 		last := rows[len(rows)-1]
 		p.Kind, p.Place, p.Chunks = last.Kind, last.Place, last.Chunk+1
+		if p.Buttons = last.Buttons; len(p.Buttons) > 0 || last.Again {
+			p.Card = &core.Card{Text: last.Text, Thinking: last.Thinking}
+		}
+		if last.Again {
+			p.Again = &core.Receipt{ID: last.Edit}
+		}
 	}
 	shown, err := t.shown(p)
 	if err != nil {
@@ -92,6 +98,13 @@ func (t *tx) rebuildRow(key []byte) error {
 		return err
 	}
 	row := core.Row{Seq: seq, Chunk: chunk, Post: p.ID, Kind: p.Kind, Place: p.Place, Text: lostPiece, Last: chunk == p.Chunks-1}
+	if p.Again != nil && p.Card != nil {
+		row.Text, row.Thinking, row.Edit, row.Again = p.Card.Text, p.Card.Thinking, p.Again.ID, true
+		return t.insert(key, row)
+	}
+	if row.Last {
+		row.Buttons = p.Buttons
+	}
 	if p.Message != "" && p.Chunks == 1 {
 		msg, ok, err := t.message(p.Thread, p.Message)
 		if err != nil {

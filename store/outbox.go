@@ -19,6 +19,10 @@ func (s *Store) Delivered(ctx context.Context, row core.Row, r core.Receipt) err
 			return err
 		}
 		if ok {
+			if post.Again != nil && row.Again {
+				r = *post.Again
+				post.Card, post.Again = nil, nil
+			}
 			post.Shown = append(post.Shown, r)
 			if row.Last {
 				post.Ended = t.Now()

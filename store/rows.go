@@ -192,12 +192,17 @@ func (t *tx) show(p core.Post, head core.Row, pieces []core.Piece) ([]core.Row, 
 		p.Created = t.Now()
 	}
 	p.Chunks = len(pieces)
+	if n := len(pieces); n > 0 && pieces[n-1].File != nil {
+		p.Buttons = nil // not every platform lets a file's text be edited
+	}
 	var rows []core.Row
 	for i, piece := range pieces {
 		row := head
 		row.Seq, row.Chunk, row.Post, row.Kind, row.Place = seq, i, p.ID, p.Kind, p.Place
 		row.Text, row.File, row.Thinking = piece.Text, piece.File, piece.Thinking
-		row.Last = i == len(pieces)-1
+		if row.Last = i == len(pieces)-1; row.Last && len(p.Buttons) > 0 {
+			row.Buttons, p.Card = p.Buttons, &core.Card{Text: piece.Text, Thinking: piece.Thinking}
+		}
 		if i > 0 {
 			row.ReplyTo, row.Edit = "", ""
 		} else if p.Open != nil {

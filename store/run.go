@@ -416,11 +416,7 @@ func (t *tx) settle(run core.Run, end core.Settlement) (core.Settled, error) {
 		}
 		th.Cuts = cuts
 	}
-	split := end.Split
-	if end.Outcome != nil {
-		split = end.Outcome
-	}
-	rows, msg, err := t.finish(&th, run, end.Kind, end.Text, end.Answer, end.Digest, end.Speaker, split)
+	rows, msg, err := t.finish(&th, run, end)
 	if err != nil {
 		return out, err
 	}
@@ -439,10 +435,9 @@ func (t *tx) settle(run core.Run, end core.Settlement) (core.Settled, error) {
 }
 
 // finish stores the run's end: the run out of the open ones, its words in the
-// thread (answer), and the outcome (text) as rows of its post. The caller must
-// put th.
-func (t *tx) finish(th *core.Thread, run core.Run, kind core.PostKind, text, answer, digest string, speaker core.Speaker,
-	split func(core.Place, string) []core.Piece) ([]core.Row, core.Message, error) {
+// thread (the answer), and the outcome (the text) as rows of its post. The
+// caller must put th.
+func (t *tx) finish(th *core.Thread, run core.Run, end core.Settlement) ([]core.Row, core.Message, error) {
 	run.Ended = t.Now()
 	if err := t.put(idKey(famRun, run.ID), run); err != nil {
 		return nil, core.Message{}, err
@@ -451,11 +446,11 @@ func (t *tx) finish(th *core.Thread, run core.Run, kind core.PostKind, text, ans
 		return nil, core.Message{}, err
 	}
 	var msg core.Message
-	if strings.TrimSpace(answer) != "" {
+	if strings.TrimSpace(end.Answer) != "" {
 		var err error
-		msg, err = t.addMessage(th, core.Message{Sender: core.Actor{Kind: core.BotActor, ID: run.Bot}, Name: speaker.Name,
-			Parts: []core.Part{core.Text(answer)}, Mentions: core.Mentions(answer), Hop: run.Hop + 1, Time: t.Now(),
-			Run: run.ID, After: run.Upto, Digest: digest, Post: run.Post})
+		msg, err = t.addMessage(th, core.Message{Sender: core.Actor{Kind: core.BotActor, ID: run.Bot}, Name: end.Speaker.Name,
+			Parts: []core.Part{core.Text(end.Answer)}, Mentions: core.Mentions(end.Answer), Hop: run.Hop + 1, Time: t.Now(),
+			Run: run.ID, After: run.Upto, Digest: end.Digest, Post: run.Post})
 		if err != nil {
 			return nil, msg, err
 		}
@@ -467,9 +462,13 @@ func (t *tx) finish(th *core.Thread, run core.Run, kind core.PostKind, text, ans
 	if !ok {
 		post = core.Post{ID: run.Post, Thread: run.Thread, Place: run.Reply.Place, Run: run.ID, Created: t.Now()}
 	}
-	post.Kind, post.Message = kind, msg.ID
-	head := core.Row{ReplyTo: run.Reply.To, After: run.Reply.After, Answers: run.Reply.Answers, Speaker: speaker}
-	rows, err := t.show(post, head, pieces(split, post.Place, text))
+	post.Kind, post.Message, post.Buttons = end.Kind, msg.ID, end.Buttons
+	split := end.Outcome
+	if split == nil {
+		split = end.Split
+	}
+	head := core.Row{ReplyTo: run.Reply.To, After: run.Reply.After, Answers: run.Reply.Answers, Speaker: end.Speaker}
+	rows, err := t.show(post, head, pieces(split, post.Place, end.Text))
 	return rows, msg, err
 }
 

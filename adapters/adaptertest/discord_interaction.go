@@ -87,20 +87,20 @@ func (c *DiscordChat) Slash(u *DiscordUser, name, text string) string {
 	return r.id
 }
 
-// Press presses the button of a message that has the id.
-func (c *DiscordChat) Press(u *DiscordUser, message, custom string) error {
+// Press presses the button of a message that has the id, or the label.
+func (c *DiscordChat) Press(u *DiscordUser, message, button string) error {
 	c.d.mu.Lock()
 	defer c.d.mu.Unlock()
 	m := c.must(message)
 	for _, row := range m.rows {
 		for _, b := range row.Buttons {
-			if b.CustomID == custom && !b.Disabled {
-				c.d.interact(&discordResponse{chat: c, by: u, message: m}, 3, map[string]any{"custom_id": custom, "component_type": 2})
+			if (b.CustomID == button || b.Label == button) && !b.Disabled {
+				c.d.interact(&discordResponse{chat: c, by: u, message: m}, 3, map[string]any{"custom_id": b.CustomID, "component_type": 2})
 				return nil
 			}
 		}
 	}
-	return fmt.Errorf("below %s there is no button with the value %q", message, custom)
+	return fmt.Errorf("below %s there is no button %q", message, button)
 }
 
 // interact tells of an interaction. Called with mu held.
@@ -127,10 +127,8 @@ func (d *Discord) interact(r *discordResponse, kind int, data map[string]any) {
 func (d *Discord) answerInteraction(c *discordCall) (any, *discordError) {
 	r := d.tokens[c.ids["token"]]
 	var b struct {
-		Kind int `json:"type"`
-		Data struct {
-			Flags int64 `json:"flags"`
-		} `json:"data"`
+		Kind int         `json:"type"`
+		Data discordBody `json:"data"`
 	}
 	if e := c.decode(&b); e != nil {
 		return nil, e
@@ -143,12 +141,24 @@ func (d *Discord) answerInteraction(c *discordCall) (any, *discordError) {
 	case time.Since(r.born) > discordAckTime:
 		return nil, discordNo(10062)
 	case b.Kind == 6 && !r.command:
-	case b.Kind == 5:
-		r.message = &discordMessage{chat: r.chat, kind: discordAnswer, from: d.me, flags: b.Data.Flags | 1<<7}
-		if b.Data.Flags&(1<<6) != 0 {
-			r.message.whisper = r.by
+	case b.Kind == 4, b.Kind == 5:
+		m := &discordMessage{chat: r.chat, kind: discordAnswer, from: d.me}
+		if e := b.Data.check(d, c); e != nil {
+			return nil, e
 		}
-		d.add(r.message)
+		if b.Data.Flags != nil {
+			m.flags = *b.Data.Flags
+		}
+		if m.flags&(1<<6) != 0 {
+			m.whisper = r.by
+		}
+		if b.Kind == 5 {
+			m.flags |= 1 << 7
+		} else if e := b.Data.apply(d, m, c); e != nil {
+			return nil, e
+		}
+		r.message = m
+		d.add(m)
 	default:
 		return nil, discordForm("type", "BASE_TYPE_CHOICES", "This type of answer is not known here.")
 	}

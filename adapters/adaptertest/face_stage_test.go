@@ -165,6 +165,8 @@ func (s *stage) do(line string) error {
 		where, text, _ := strings.Cut(rest, " ")
 		r := s.room(where, adaptertest.Account{})
 		return s.p.Edit(r.Room, r.last, text)
+	case "press", "mark":
+		return s.act(verb, rest)
 	case "llm":
 		reply, err := s.reply(rest)
 		s.model.Queue("chief", reply)
@@ -223,6 +225,28 @@ func (s *stage) say(rest string) error {
 		}
 	}
 	return nil
+}
+
+// act presses a button of our last message that has any, or marks our last one.
+func (s *stage) act(verb, rest string) error {
+	where, rest, _ := strings.Cut(rest, " ")
+	who, what, _ := strings.Cut(rest, " ")
+	by, known := s.people[who]
+	if !known {
+		by = s.p.Person(who)
+		s.people[who] = by
+	}
+	r := s.room(where, by)
+	for _, m := range slices.Backward(s.p.Shown(r.Room)) {
+		switch {
+		case !m.Own || verb == "press" && len(m.Buttons) == 0:
+		case verb == "press":
+			return s.p.Press(r.Room, by, m.ID, what)
+		default:
+			return s.p.Mark(r.Room, by, m.ID, what, false)
+		}
+	}
+	return errors.New("there is no such message of ours")
 }
 
 // room finds a room, or makes it; dm is the one of the person.

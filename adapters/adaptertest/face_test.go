@@ -53,6 +53,8 @@ var faces = []struct {
 //	say ROOM PERSON [re] [file=NAME] TEXT    TEXT may begin with @bot or /command;
 //	                     re: it replies to our last message there
 //	edit ROOM TEXT       the last message that a person said there is TEXT now
+//	press ROOM PERSON LABEL    a button of our last message that has any
+//	mark ROOM PERSON EMOJI     our last message
 //	llm REPLY            what the model says next: see script.Parse; or
 //	llm reply NAME       the section reply/NAME, as it is
 //	llm long N           N characters of prose in numbered paragraphs

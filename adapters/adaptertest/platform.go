@@ -113,7 +113,8 @@ type Platform interface {
 	Edit(r Room, message, text string) error
 	// Delete removes a message of anybody, and says whether we are told.
 	Delete(r Room, message string) (told bool, err error)
-	// Press presses the button of ours, below a message, that has the value.
+	// Press presses the button of ours, below a message, that has the value, or
+	// the label.
 	Press(r Room, by Account, message, value string) error
 	// Mark puts an emoji below a message, or takes it away again.
 	Mark(r Room, by Account, message, emoji string, removed bool) error

@@ -3,6 +3,7 @@ package adaptertest_test
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 
 	"bellhop/adapters/adaptertest"
@@ -62,6 +63,11 @@ var slackMutants = []mutation{
 	{"hears of no edits", "edit", func(m *mutant) { m.sink = without(core.InEdit) }},
 	{"hears of no deletions", "delete", func(m *mutant) { m.sink = without(core.InDelete) }},
 	{"hears of no presses", "button", func(m *mutant) { m.sink = without(core.InButton) }},
+	{"keeps notes to itself", "button note", func(m *mutant) {
+		m.sink = func(next core.Sink) core.Sink {
+			return func(ctx context.Context, batch []core.Inbound) error { return next(ctx, slices.Clone(batch)) }
+		}
+	}},
 	{"hears of no marks", "reaction", func(m *mutant) { m.sink = without(core.InReaction) }},
 	{"takes mentions for another's", "two signals", func(m *mutant) {
 		n := 0

@@ -250,7 +250,7 @@ func (c *SlackChat) Press(u *SlackUser, ts, action string) {
 
 // PressValue presses the button that has the value.
 func (c *SlackChat) PressValue(u *SlackUser, ts, value string) error {
-	if !c.press(u, ts, func(el slackElement) bool { return el.Value == value }) {
+	if !c.press(u, ts, func(el slackElement) bool { return el.Value == value || object(el.Text).Text == value }) {
 		return fmt.Errorf("below %s there is no button with the value %q", ts, value)
 	}
 	return nil

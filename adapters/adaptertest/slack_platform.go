@@ -187,7 +187,7 @@ func (p *SlackPlatform) Press(r Room, by Account, message, value string) error {
 
 // slackEmoji are the names of the emoji that the suite uses.
 func slackEmoji() map[string]string {
-	return map[string]string{"eyes": "👀", "+1": "👍", "thumbsup": "👍", "tada": "🎉"}
+	return map[string]string{"eyes": "👀", "+1": "👍", "thumbsup": "👍", "tada": "🎉", "octagonal_sign": "🛑", "repeat": "🔁"}
 }
 
 // Mark implements Platform.

@@ -36,9 +36,10 @@ type Telegram struct {
 	users      map[int64]*TelegramUser
 	rooms      map[int64]*room
 	files      map[string]*tgFile
-	presses    map[string]bool   // callback queries that may be answered
-	commands   map[string]string // JSON lists by scope and language
-	queue      []*update         // not confirmed, oldest first
+	presses    map[string]*TelegramUser // callback queries that may be answered
+	alerts     map[int64][]string       // what answers to them have told people
+	commands   map[string]string        // JSON lists by scope and language
+	queue      []*update                // not confirmed, oldest first
 	confirmed  []*update
 	lastUpdate int64
 	allowed    map[string]bool // nil: the default
@@ -67,7 +68,8 @@ func NewTelegram(o TelegramOptions) *Telegram {
 		users:      map[int64]*TelegramUser{},
 		rooms:      map[int64]*room{},
 		files:      map[string]*tgFile{},
-		presses:    map[string]bool{},
+		presses:    map[string]*TelegramUser{},
+		alerts:     map[int64][]string{},
 		commands:   map[string]string{},
 		lastUpdate: 500_000,
 		lastID:     10,

@@ -55,14 +55,6 @@ func (t *Telegram) getMyCommands(p params) (any, *apiError) {
 	return json.RawMessage(list), nil
 }
 
-func (t *Telegram) answerCallbackQuery(p params) (any, *apiError) {
-	if !t.presses[p["callback_query_id"]] {
-		return nil, bad("query is too old and response timeout expired or query ID is invalid")
-	}
-	delete(t.presses, p["callback_query_id"])
-	return true, nil
-}
-
 func (t *Telegram) getFile(p params) (any, *apiError) {
 	f := t.files[p["file_id"]]
 	switch {

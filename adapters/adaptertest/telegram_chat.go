@@ -208,6 +208,9 @@ func (c *TelegramChat) Shown() []Shown {
 			continue
 		}
 		s := Shown{ID: itoa(m.id), Own: m.from == c.t.me, Text: m.text, Source: m.source, Edits: m.edits, Files: m.files}
+		for _, b := range slices.Concat(m.keyboard...) {
+			s.Buttons = append(s.Buttons, b.Text)
+		}
 		if m.from != nil {
 			s.From = m.from.Name
 		}

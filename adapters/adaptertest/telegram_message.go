@@ -27,6 +27,8 @@ type message struct {
 	replyTo   *message
 	reaction  string
 	files     []SentFile
+	tags      map[int64]string // people's reactions
+	keyboard  [][]tgButton
 	deleted   bool
 	extra     map[string]any // fields of the Message object for media, forwards and service messages
 }
@@ -122,6 +124,9 @@ func (t *Telegram) messageJSON(m *message, withReply bool) map[string]any {
 			delete(e, "text")
 		}
 		j[entities] = list
+	}
+	if len(m.keyboard) > 0 {
+		j["reply_markup"] = map[string]any{"inline_keyboard": m.keyboard}
 	}
 	t.threadJSON(j, m)
 	if withReply {

@@ -164,15 +164,3 @@ func (c *TelegramChat) Join(u *TelegramUser) int {
 	c.t.deliver("message", m)
 	return m.id
 }
-
-// Press presses a button with the data under a message of the bot, and returns
-// the callback query's id.
-func (c *TelegramChat) Press(u *TelegramUser, id int, data string) string {
-	c.t.mu.Lock()
-	defer c.t.mu.Unlock()
-	query := fmt.Sprintf("9000%d", c.t.lastUpdate+1)
-	c.t.presses[query] = true
-	c.t.enqueue("callback_query", map[string]any{"id": query, "from": u.json(), "chat_instance": "1", "data": data,
-		"message": c.t.messageJSON(c.r.find(id), false)})
-	return query
-}

@@ -108,14 +108,64 @@ func TestTelegramPress(t *testing.T) {
 	tg := NewTelegram(TelegramOptions{})
 	ann := tg.User(7, "Ann")
 	dm := tg.Private(ann)
-	call(t, tg, "sendMessage", map[string]any{"chat_id": 7, "text": "sure?"})
-	query := dm.Press(ann, 11, "y")
+	type m = map[string]any
+	keyboard := func(button m) m { return m{"inline_keyboard": []any{[]any{button}}} }
+	for _, wrong := range []any{"x", m{}, keyboard(m{"text": "Yes"}), keyboard(m{"callback_data": "y"}), keyboard(m{"text": "Yes", "callback_data": strings.Repeat("y", 65)}),
+		keyboard(m{"text": "Yes", "callback_data": "y", "url": "http://x"})} {
+		if rep := call(t, tg, "sendMessage", m{"chat_id": 7, "text": "sure?", "reply_markup": wrong}); rep.OK {
+			t.Errorf("it takes the buttons %v", wrong)
+		}
+	}
+	call(t, tg, "sendMessage", m{"chat_id": 7, "text": "sure?", "reply_markup": keyboard(m{"text": "Yes", "callback_data": "y"})})
+	if _, err := dm.Press(ann, 11, "n"); err == nil {
+		t.Error("a button that is not there was pressed")
+	}
+	query, err := dm.Press(ann, 11, "y")
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, raw := poll(t, tg, 0); !strings.Contains(raw, `"callback_query":{`) || !strings.Contains(raw, `"data":"y"`) {
 		t.Error(raw)
 	}
+	if tg.Unanswered() != 1 {
+		t.Errorf("%d presses wait for their answer", tg.Unanswered())
+	}
+	if rep := call(t, tg, "answerCallbackQuery", m{"callback_query_id": query, "text": strings.Repeat("x", 201)}); rep.OK {
+		t.Error("it takes a long word")
+	}
 	for _, ok := range []bool{true, false} {
-		if rep := call(t, tg, "answerCallbackQuery", map[string]any{"callback_query_id": query}); rep.OK != ok {
+		if rep := call(t, tg, "answerCallbackQuery", m{"callback_query_id": query, "text": "no"}); rep.OK != ok {
 			t.Errorf("%+v", rep)
+		}
+	}
+	if got := tg.Alerts(ann); len(got) != 1 || got[0] != "no" || tg.Unanswered() != 0 {
+		t.Errorf("Ann was told %q, and %d presses wait", got, tg.Unanswered())
+	}
+	edit := m{"chat_id": 7, "message_id": 11, "text": "sure?"}
+	for _, changed := range []bool{true, false} {
+		if rep := call(t, tg, "editMessageText", edit); rep.OK != changed || len(dm.Shown()[0].Buttons) > 0 {
+			t.Errorf("%+v; it shows %+v", rep, dm.Shown())
+		}
+	}
+}
+
+func TestTelegramReact(t *testing.T) {
+	tg := NewTelegram(TelegramOptions{})
+	ann := tg.User(7, "Ann")
+	dm := tg.Private(ann)
+	id := dm.Post(ann, TelegramPost{Text: "hello"})
+	dm.React(ann, id, "👍") // nobody has asked for these
+	if _, raw := poll(t, tg, 0); strings.Contains(raw, "message_reaction") {
+		t.Error(raw)
+	}
+	call(t, tg, "getUpdates", map[string]any{"allowed_updates": []string{"message_reaction"}})
+	dm.React(ann, id, "🔥")
+	dm.React(ann, id, "")
+	_, raw := poll(t, tg, 0)
+	for _, want := range []string{`"new_reaction":[{"emoji":"🔥","type":"emoji"}],"old_reaction":[{"emoji":"👍","type":"emoji"}]`,
+		`"new_reaction":[],"old_reaction":[{"emoji":"🔥","type":"emoji"}]`} {
+		if !strings.Contains(raw, want) {
+			t.Errorf("%s is not in %s", want, raw)
 		}
 	}
 }

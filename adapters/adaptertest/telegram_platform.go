@@ -213,13 +213,26 @@ func (p *TelegramPlatform) Shown(r Room) (list []Shown) {
 }
 
 // Press implements Platform.
-func (p *TelegramPlatform) Press(Room, Account, string, string) error {
-	return Unsupported("the fake Telegram shows no buttons")
+func (p *TelegramPlatform) Press(r Room, by Account, message, value string) error {
+	id, err := strconv.Atoi(message)
+	if err != nil {
+		return err
+	}
+	_, err = p.rooms[r].Press(p.user(by), id, value)
+	return err
 }
 
 // Mark implements Platform.
-func (p *TelegramPlatform) Mark(Room, Account, string, string, bool) error {
-	return Unsupported("the fake Telegram tells of no reactions")
+func (p *TelegramPlatform) Mark(r Room, by Account, message, emoji string, removed bool) error {
+	id, err := strconv.Atoi(message)
+	if err != nil {
+		return err
+	}
+	if removed {
+		emoji = ""
+	}
+	p.rooms[r].React(p.user(by), id, emoji)
+	return nil
 }
 
 // Order implements Platform.
@@ -240,7 +253,7 @@ func (p *TelegramPlatform) Marks(r Room, message string) ([]string, error) {
 }
 
 // Whispers implements Platform.
-func (p *TelegramPlatform) Whispers(Room, Account) []string { return nil }
+func (p *TelegramPlatform) Whispers(_ Room, to Account) []string { return p.tg.Alerts(p.user(to)) }
 
 // Files implements Platform.
 func (p *TelegramPlatform) Files(r Room) ([]SentFile, error) {
@@ -299,7 +312,7 @@ func (p *TelegramPlatform) Redeliver() error {
 }
 
 // Unacked implements Platform.
-func (p *TelegramPlatform) Unacked() (int, error) { return p.tg.Unconfirmed(), nil }
+func (p *TelegramPlatform) Unacked() (int, error) { return p.tg.Unconfirmed() + p.tg.Unanswered(), nil }
 
 // Fail implements Platform.
 func (p *TelegramPlatform) Fail(op Op, n int, f Fault) (func() int, error) {

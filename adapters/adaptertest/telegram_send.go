@@ -1,6 +1,7 @@
 package adaptertest
 
 import (
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,12 +136,14 @@ func (t *Telegram) sendMessage(p params) (any, *apiError) {
 			return nil, bad("message to be replied not found")
 		}
 	}
-	for _, key := range []string{"link_preview_options", "reply_markup"} {
-		if e := p.object(key, &map[string]any{}); e != nil {
-			return nil, e
-		}
+	if e := p.object("link_preview_options", &map[string]any{}); e != nil {
+		return nil, e
 	}
-	m := t.add(r, &message{from: t.me, topic: topic, text: plain, source: source, replyTo: to})
+	keyboard, e := p.keyboard()
+	if e != nil {
+		return nil, e
+	}
+	m := t.add(r, &message{from: t.me, topic: topic, text: plain, source: source, replyTo: to, keyboard: keyboard})
 	return t.messageJSON(m, true), nil
 }
 
@@ -153,6 +156,10 @@ func (t *Telegram) editMessageText(p params) (any, *apiError) {
 	if e != nil {
 		return nil, e
 	}
+	keyboard, e := p.keyboard()
+	if e != nil {
+		return nil, e
+	}
 	m := r.find(int(p.int("message_id")))
 	switch {
 	case m == nil:
@@ -161,10 +168,10 @@ func (t *Telegram) editMessageText(p params) (any, *apiError) {
 		return nil, bad("message can't be edited")
 	case m.caption:
 		return nil, bad("there is no text in the message to edit")
-	case m.text == plain && m.source == source:
+	case m.text == plain && m.source == source && reflect.DeepEqual(m.keyboard, keyboard):
 		return nil, bad("message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message")
 	}
-	m.text, m.source, m.edited = plain, source, time.Now()
+	m.text, m.source, m.edited, m.keyboard = plain, source, time.Now(), keyboard
 	m.edits++
 	return t.messageJSON(m, true), nil
 }

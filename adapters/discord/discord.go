@@ -138,6 +138,7 @@ func (a *Adapter) Features() core.Features {
 		Threads:   true,
 		Reply:     core.ReplyThread,
 		Edits:     true,
+		Buttons:   true,
 		Preview:   func(core.Place) time.Duration { return previewEvery },
 		Previews:  allPreviews,
 		Split:     split,

@@ -66,7 +66,7 @@ func (f *feed) run(ctx context.Context) {
 // an error only when ctx has ended.
 func (f *feed) deliver(ctx context.Context, batch []frame) error {
 	var events []core.Inbound
-	var calls []*interaction
+	calls := map[int]*interaction{} // by the place of their events
 	deadline := time.Now().Add(orderly)
 	for _, fr := range batch {
 		missed, late, err := f.precede(ctx, fr, deadline)
@@ -78,12 +78,12 @@ func (f *feed) deliver(ctx context.Context, batch []frame) error {
 		if err != nil {
 			return err
 		}
+		if got.call != nil {
+			calls[len(events)] = got.call
+		}
 		for _, in := range got.events {
 			in.Heard = in.Kind == core.InMessage && !late
 			events = append(events, in)
-		}
-		if got.call != nil {
-			calls = append(calls, got.call)
 		}
 	}
 	if err := f.give(ctx, events); err != nil {
@@ -93,7 +93,8 @@ func (f *feed) deliver(ctx context.Context, batch []frame) error {
 		fr.session.taken.Store(fr.seq)
 	}
 	var wg sync.WaitGroup
-	for _, c := range calls {
+	for i, c := range calls {
+		c.note = events[i].Note
 		wg.Go(func() { f.acknowledge(ctx, c) })
 	}
 	wg.Wait()

@@ -30,6 +30,7 @@ type interaction struct {
 	id, token string
 	command   bool
 	private   bool
+	note      string // what only who pressed the button sees
 	reply     *reply // of a command: what takes its answer
 }
 
@@ -137,6 +138,13 @@ func (f *feed) acknowledge(ctx context.Context, i *interaction) {
 	answer := discordgo.InteractionResponse{Type: discordgo.InteractionResponseDeferredMessageUpdate}
 	if i.command {
 		answer.Type = discordgo.InteractionResponseDeferredChannelMessageWithSource
+	}
+	if i.note != "" {
+		answer.Type = discordgo.InteractionResponseChannelMessageWithSource
+		answer.Data = &discordgo.InteractionResponseData{
+			Content: i.note, Flags: discordgo.MessageFlagsEphemeral,
+			AllowedMentions: &discordgo.MessageAllowedMentions{Parse: []discordgo.AllowedMentionType{}},
+		}
 	}
 	if i.private {
 		answer.Data = &discordgo.InteractionResponseData{Flags: discordgo.MessageFlagsEphemeral}

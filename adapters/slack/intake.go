@@ -150,6 +150,7 @@ func (r *receiver) settle(ctx context.Context, batch []core.Inbound, taken []del
 		r.stored.put(batch[i].Key, time.Now())
 		r.acknowledge(d, batch[i])
 	}
+	r.whisper(ctx, batch)
 	return nil
 }
 

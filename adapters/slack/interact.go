@@ -2,7 +2,9 @@ package slack
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
+	"net/url"
 	"strings"
 	"time"
 
@@ -155,6 +157,34 @@ func (d *decoder) pressed(in core.Inbound, i *interaction, m *message) core.Inbo
 	}
 	return ignored(in.Key)
 }
+
+// maxWhispers bounds the words to those who press buttons for which the events
+// behind them wait.
+const maxWhispers = 3
+
+// whisper tells those who pressed buttons what the sink has to say to them
+// alone.
+func (a *Adapter) whisper(ctx context.Context, batch []core.Inbound) {
+	ctx, cancel := context.WithTimeout(ctx, nicety)
+	defer cancel()
+	left := maxWhispers
+	for _, in := range batch {
+		if in.Note == "" || left == 0 {
+			continue
+		}
+		left--
+		params := url.Values{"channel": {in.Place.Channel}, "user": {userOf(in.From.ID)}, "text": {escaped.Replace(in.Note)}}
+		if in.Place.Topic != "" {
+			params.Set("thread_ts", in.Place.Topic)
+		}
+		if err := a.api.call(ctx, "chat.postEphemeral", params, nil); err != nil {
+			a.log.Debug("who pressed a button was not told why nothing follows", "err", err)
+		}
+	}
+}
+
+// escaped makes mrkdwn of plain text.
+var escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // quotes is a message as one that is quoted, with those that it quotes itself.
 func (d *decoder) quotes(m *message) []core.Quote {

@@ -132,6 +132,7 @@ func (a *Adapter) Features() core.Features {
 		Reply:     core.ReplyThread,
 		Mark:      "!", // Slack takes what begins with a slash for its own
 		Edits:     true,
+		Buttons:   true,
 		Previews:  previewEvery,
 		Split:     split,
 		Resolve:   a.resolve,

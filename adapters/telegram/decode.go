@@ -21,12 +21,20 @@ type decoder struct {
 	me      models.User
 }
 
-// update decodes one update and returns its id, 0 if it has none. It never
-// fails: what cannot be read at all becomes InUnreadable.
-func (d *decoder) update(raw json.RawMessage) (core.Inbound, int64) {
+// found is what an update says: at least one event.
+type found struct {
+	id     int64 // of the update; 0: it has none
+	events []core.Inbound
+	query  string // of a press: what is to be answered
+}
+
+// update decodes one update. It never fails: what cannot be read at all becomes
+// InUnreadable.
+func (d *decoder) update(raw json.RawMessage) found {
 	u, err := parse(raw)
+	unreadable := found{id: u.ID, events: []core.Inbound{{Key: unreadableKey(raw, u.ID), Kind: core.InUnreadable, Raw: raw}}}
 	if err != nil || u.ID == 0 {
-		return core.Inbound{Key: unreadableKey(raw, u.ID), Kind: core.InUnreadable, Raw: raw}, u.ID
+		return unreadable
 	}
 	key := "u/" + strconv.FormatInt(u.ID, 10)
 	m, kind := u.Message, core.InMessage
@@ -35,13 +43,20 @@ func (d *decoder) update(raw json.RawMessage) (core.Inbound, int64) {
 	}
 	switch {
 	case m == nil:
-		return core.Inbound{Key: key, Kind: core.InIgnored}, u.ID
+		did, err := d.act(key, raw)
+		if err != nil {
+			return unreadable
+		}
+		if did.id = u.ID; len(did.events) == 0 {
+			did.events = []core.Inbound{{Key: key, Kind: core.InIgnored}}
+		}
+		return did
 	case m.ID == 0 || m.Chat.ID == 0:
-		return core.Inbound{Key: key, Kind: core.InUnreadable, Raw: raw}, u.ID
+		return unreadable
 	case kind == core.InMessage:
 		key = messageKey(core.Place{Channel: strconv.FormatInt(m.Chat.ID, 10)}, strconv.Itoa(m.ID))
 	}
-	return d.event(key, kind, m), u.ID
+	return found{id: u.ID, events: []core.Inbound{d.event(key, kind, m)}}
 }
 
 // event reads a message that is new, or was edited.

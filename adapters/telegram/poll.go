@@ -156,12 +156,16 @@ func (p *poller) take(ctx context.Context, updates []json.RawMessage) error {
 			return ctx.Err()
 		}
 	}
-	batch := make([]core.Inbound, len(updates))
+	var batch []core.Inbound
+	presses := map[int]string{} // queries by their place in the batch
 	next := int64(0)
-	for i, raw := range updates {
-		var id int64
-		batch[i], id = p.decode.update(raw)
-		next = max(next, id+1)
+	for _, raw := range updates {
+		u := p.decode.update(raw)
+		if u.query != "" {
+			presses[len(batch)] = u.query
+		}
+		batch = append(batch, u.events...)
+		next = max(next, u.id+1)
 	}
 	var pause backoff
 	for {
@@ -177,6 +181,11 @@ func (p *poller) take(ctx context.Context, updates []json.RawMessage) error {
 			return err
 		}
 	}
+	var queries []query
+	for i, id := range presses {
+		queries = append(queries, query{id, batch[i].Note})
+	}
+	p.answerAll(ctx, queries)
 	if next == p.offset {
 		return &apiError{method: "getUpdates", text: "updates without a new id"}
 	}

@@ -92,7 +92,7 @@ func (a *Adapter) Send(ctx context.Context, o core.Outbound) (core.Receipt, erro
 		}
 		return a.edit(ctx, o, to, id)
 	}
-	params := bot.SendMessageParams{ChatID: to.chat, MessageThreadID: to.topic, LinkPreviewOptions: noPreview}
+	params := bot.SendMessageParams{ChatID: to.chat, MessageThreadID: to.topic, LinkPreviewOptions: noPreview, ReplyMarkup: keyboard(o.Buttons)}
 	if id, ok := parseID(o.ReplyTo); ok {
 		params.ReplyParameters = &models.ReplyParameters{MessageID: id, AllowSendingWithoutReply: true}
 	}
@@ -120,7 +120,7 @@ func (a *Adapter) edit(ctx context.Context, o core.Outbound, to target, id int) 
 	if o.File != nil {
 		err = a.attach(ctx, to, id, o.Text, o.File)
 	} else {
-		_, err = a.rewrite(ctx, to, id, o.Text, o.Thinking)
+		_, err = a.rewrite(ctx, to, id, o.Text, o.Thinking, o.Buttons)
 	}
 	if err != nil && !refused(err, "message is not modified") {
 		return core.Receipt{}, a.outcome(o.Place, err)
@@ -134,9 +134,9 @@ type standing struct {
 	replyTo int // 0: nothing, or Telegram did not say
 }
 
-// rewrite changes a message's text and returns where it stands.
-func (a *Adapter) rewrite(ctx context.Context, to target, id int, text, thinking string) (standing, error) {
-	params := bot.EditMessageTextParams{ChatID: to.chat, MessageID: id, LinkPreviewOptions: noPreview}
+// rewrite changes a message's text and buttons, and returns where it stands.
+func (a *Adapter) rewrite(ctx context.Context, to target, id int, text, thinking string, buttons []core.Button) (standing, error) {
+	params := bot.EditMessageTextParams{ChatID: to.chat, MessageID: id, LinkPreviewOptions: noPreview, ReplyMarkup: keyboard(buttons)}
 	var answer json.RawMessage
 	err := formatted(text, thinking, func(text string, mode models.ParseMode) error {
 		params.Text, params.ParseMode = text, mode
@@ -152,9 +152,7 @@ func (a *Adapter) rewrite(ctx context.Context, to target, id int, text, thinking
 			ID int `json:"message_id"`
 		} `json:"reply_to_message"`
 	}
-	if json.Unmarshal(answer, &is) != nil {
-		return standing{}, nil // Telegram may answer with true instead of the message
-	}
+	_ = json.Unmarshal(answer, &is) // Telegram may answer with true instead of the message
 	at := standing{replyTo: is.Reply.ID}
 	if is.InTopic {
 		at.topic = is.Thread
@@ -290,7 +288,7 @@ func (a *Adapter) probe(ctx context.Context, to target, id int) (standing, error
 	var err error
 	for _, text := range []string{"…\u2060", "…"} {
 		var at standing
-		at, err = a.rewrite(ctx, to, id, text, "")
+		at, err = a.rewrite(ctx, to, id, text, "", nil)
 		if !refused(err, "message is not modified") {
 			return at, err
 		}

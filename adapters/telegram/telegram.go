@@ -124,6 +124,7 @@ func (a *Adapter) Features() core.Features {
 		Reply:     core.ReplyMention,
 		Replies:   true,
 		Edits:     true,
+		Buttons:   true,
 		Preview:   preview,
 		Previews:  allPreviews,
 		Split:     split,

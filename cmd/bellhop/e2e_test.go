@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -269,14 +271,38 @@ func TestModelOutOfReach(t *testing.T) {
 	h.run()
 	h.direct.Say(h.owner, "q1")
 	notice := h.shows(h.direct, "⚠")
-	if !strings.Contains(notice.Text, "I cannot reach the model fake/fake") || !strings.Contains(notice.Text, "/retry") {
-		t.Errorf("the notice is %q", notice.Text)
+	if !strings.Contains(notice.Text, "I cannot reach the model fake/fake") || !slices.Equal(notice.Buttons, []string{"Retry"}) {
+		t.Errorf("the notice is %+v", notice)
 	}
 	h.model.does(answers)
 	h.direct.Say(h.owner, "/retry")
 	h.shows(h.direct, "a1.")
 	if list := own(h.direct); len(list) != 3 {
 		t.Errorf("shown is %v, want a notice, the command's reply and an answer", list)
+	}
+}
+
+func TestRetryButton(t *testing.T) {
+	h := newHouse(t)
+	h.model.does(func(inquiry) act { return act{cut: true} })
+	h.run()
+	h.direct.Say(h.owner, "q1")
+	notice := h.shows(h.direct, "⚠")
+	id, err := strconv.Atoi(notice.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.model.does(answers)
+	for range 2 {
+		if _, err := h.direct.Press(h.owner, id, "Retry"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.shows(h.direct, "a1.")
+	h.tg.Wait(t, "the button to go", func() bool { return len(own(h.direct)[0].Buttons) == 0 })
+	h.tg.Wait(t, "the second press to be refused", func() bool { return len(h.tg.Alerts(h.owner)) == 1 })
+	if list := own(h.direct); len(list) != 2 {
+		t.Errorf("shown is %v, want a notice and an answer", list)
 	}
 }
 

@@ -263,6 +263,9 @@ func (w *worker) row(ctx context.Context, j *job) error {
 		withoutFile(row, err)
 		r, err = w.final(ctx, j)
 	}
+	if row.Again && (errors.Is(err, core.ErrGone) || errors.Is(err, core.ErrRefused) || err != nil && j.tries == maxTries-1) {
+		r, err = core.Receipt{ID: row.Edit}, nil // it stays as it is
+	}
 	if errors.Is(err, core.ErrGone) && row.Edit != "" { // somebody deleted the open
 		row.Edit = ""
 		if p != nil {
@@ -305,7 +308,7 @@ func (w *worker) final(ctx context.Context, j *job) (core.Receipt, error) {
 	f := &w.acc.features
 	o := core.Outbound{Key: fmt.Sprintf("%s/%d", row.Post, row.Chunk), Kind: core.OutFinal, Place: w.b.current(row.Place),
 		ReplyTo: row.ReplyTo, Speaker: row.Speaker, Text: row.Text, File: row.File, Thinking: row.Thinking, Answers: row.Answers, Last: row.Last,
-		After: row.After, Known: w.known(ctx)}
+		Buttons: row.Buttons, After: row.After, Known: w.known(ctx)}
 	if row.Chunk == 0 {
 		o.Near = row.Answers
 	}
@@ -324,7 +327,7 @@ func (w *worker) final(ctx context.Context, j *job) (core.Receipt, error) {
 			return w.send(ctx, o, &j.unsure)
 		}
 		open := o
-		open.Kind, open.Text, open.Thinking, open.File = core.OutOpen, openText, "", nil
+		open.Kind, open.Text, open.Thinking, open.File, open.Buttons = core.OutOpen, openText, "", nil, nil
 		w.storeOpens(ctx)
 		r, err := w.send(ctx, open, &j.unsure)
 		if err != nil {

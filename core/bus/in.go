@@ -48,6 +48,11 @@ func (b *Bus) accept(ctx context.Context, acc *account, batch []core.Inbound) er
 			b.tell(b.canonical(batch[i].Place), answeredJob{batch[i].MessageID})
 		}
 	}
+	for i, note := range done.Notes {
+		if note != "" && (done.Fates[i] != core.FateRefused || b.once("note "+string(batch[i].From.ID), refuseEvery)) {
+			batch[i].Note = note
+		}
+	}
 	b.Deliver(done.Rows)
 	b.mail.Apply(done)
 	b.prune(ctx)
@@ -76,11 +81,16 @@ func (b *Bus) entry(acc *account, in core.Inbound) core.Entry {
 	}
 	switch in.Kind {
 	case core.InMessage:
-	case core.InReaction:
+	case core.InReaction, core.InButton:
 		if in.From.Bot {
-			e.Role = core.Stranger // nobody marks in another's name
+			e.Role = core.Stranger // programs write, if anything
 		}
-		e.Command = b.named(gesture(in.Emoji))
+		if in.Kind == core.InReaction {
+			e.Command = b.named(gesture(in.Emoji))
+		} else {
+			name, args, _ := strings.Cut(in.Button, " ")
+			e.Command, e.Args = b.named(name), args
+		}
 		return e
 	default:
 		return e

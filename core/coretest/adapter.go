@@ -25,7 +25,7 @@ func (a *adapter) Name() string { return a.name }
 
 // Features implements core.Adapter.
 func (a *adapter) Features() core.Features {
-	f := core.Features{Once: a.once, MaxText: a.max, MaxPieces: a.pieces, Mark: a.mark, Threads: a.threads, Reply: a.reply, Replies: a.replies, Edits: a.edits, Split: a.split}
+	f := core.Features{Once: a.once, MaxText: a.max, MaxPieces: a.pieces, Mark: a.mark, Threads: a.threads, Reply: a.reply, Replies: a.replies, Edits: a.edits, Buttons: a.buttons, Split: a.split}
 	switch a.once {
 	case core.OnceEdit:
 		f.Resolve = a.probe
@@ -81,6 +81,11 @@ func (a *adapter) Run(ctx context.Context, sink core.Sink) error {
 		}
 		a.mu.Lock()
 		a.pending = a.pending[len(batch):]
+		for _, in := range batch {
+			if in.Note != "" {
+				a.notes[in.Place] = append(a.notes[in.Place], in.From.Name+" alone sees: "+in.Note)
+			}
+		}
 		a.mu.Unlock()
 	}
 	return nil
@@ -176,7 +181,7 @@ func (a *adapter) show(o core.Outbound) (core.Receipt, error) {
 	if m := a.keyed(o.Place, o.Key); m != nil && a.once == core.OnceKey {
 		return receipt(m), nil // the second send of a key is dropped
 	}
-	m := &message{author: self, text: o.Text, file: o.File, thinking: o.Thinking, re: o.ReplyTo, key: o.Key, kind: o.Kind}
+	m := &message{author: self, text: o.Text, file: o.File, thinking: o.Thinking, re: o.ReplyTo, key: o.Key, kind: o.Kind, buttons: a.shownButtons(o)}
 	if o.Speaker.Name != "" {
 		m.author = o.Speaker.Name
 	}
@@ -186,6 +191,14 @@ func (a *adapter) show(o core.Outbound) (core.Receipt, error) {
 	a.add(o.Place, m)
 	a.became(o)
 	return receipt(m), nil
+}
+
+// shownButtons are those that the platform shows.
+func (a *adapter) shownButtons(o core.Outbound) []core.Button {
+	if !a.buttons {
+		return nil
+	}
+	return o.Buttons
 }
 
 func receipt(m *message) core.Receipt { return core.Receipt{ID: m.id, Time: time.Now().UTC()} }
@@ -200,7 +213,7 @@ func (a *adapter) change(at core.Place, id string, o core.Outbound) (core.Receip
 		m.author = o.Speaker.Name
 	}
 	again := m.text == o.Text && (m.file == nil) == (o.File == nil) && m.kind == o.Kind && m.key == o.Key
-	m.text, m.file, m.thinking, m.kind, m.key = o.Text, o.File, o.Thinking, o.Kind, o.Key
+	m.text, m.file, m.thinking, m.kind, m.key, m.buttons = o.Text, o.File, o.Thinking, o.Kind, o.Key, a.shownButtons(o)
 	if !again {
 		a.became(o)
 	}

@@ -22,7 +22,7 @@
 // owner.
 //
 //	bot HANDLE [name= workers= steps= run_time= history=TOKENS/MESSAGES tools= instructions=]
-//	adapter NAME [once=edit|key|readback|none max= pieces= heavy= mark= replies= threads= edits= signs= reads= reply=mention|thread|always]
+//	adapter NAME [once=edit|key|readback|none max= pieces= heavy= mark= replies= threads= edits= signs= reads= buttons= reply=mention|thread|always]
 //	owner PERSON         may do everything
 //	member PERSON        may talk; anybody else is a stranger
 //	zone PERSON ZONE     the platform tells a person's time zone
@@ -52,6 +52,8 @@
 //	delete PLACE ID      anybody's message goes; people's with an event
 //	react PLACE PERSON ID EMOJI    a person marks a message
 //	unreact PLACE PERSON ID EMOJI  … and takes the mark away
+//	press PLACE PERSON ID BUTTON   a person presses a button, by its label, or one
+//	                     that was or never was there, by its value
 //	garble PLACE JSON    an event comes that cannot be decoded
 //	again [ID]           the platform delivers its last event (a message) again
 //	llm BOT [always] REPLY    what the model says next; see script.Parse

@@ -149,10 +149,16 @@ func (p *platform) render(at core.Place) string {
 		for _, mark := range m.marks {
 			b.WriteString(" " + mark)
 		}
+		for _, button := range m.buttons {
+			fmt.Fprintf(&b, " [%s]", button.Label)
+		}
 		for _, tag := range m.tags {
 			fmt.Fprintf(&b, " {%s}", tag)
 		}
 		b.WriteByte('\n')
+	}
+	for _, note := range p.notes[at] {
+		fmt.Fprintf(&b, "%s\n", note)
 	}
 	return b.String()
 }

@@ -30,6 +30,9 @@ func (j *journal) note(name string, rows []core.Row) {
 	defer j.mu.Unlock()
 	j.names = append(j.names, name)
 	for _, r := range rows {
+		if r.Again {
+			continue // it is in its place already
+		}
 		j.order[chunkKey(r.Post, r.Chunk)] = r.Seq
 	}
 }

@@ -23,12 +23,13 @@ type platform struct {
 
 	mu       sync.Mutex // guards the fields below
 	rooms    map[core.Place][]*message
-	ids      map[string]int    // last message id by channel
-	moved    map[string]string // channels that have another id now
-	events   int               // ever made
-	history  []core.Inbound    // all events
-	pending  []core.Inbound    // not acknowledged
-	wake     chan struct{}     // closed and replaced when pending grows
+	notes    map[core.Place][]string // what one person alone has been told
+	ids      map[string]int          // last message id by channel
+	moved    map[string]string       // channels that have another id now
+	events   int                     // ever made
+	history  []core.Inbound          // all events
+	pending  []core.Inbound          // not acknowledged
+	wake     chan struct{}           // closed and replaced when pending grows
 	faults   []*fault
 	revoked  bool
 	calls    int // in flight
@@ -53,6 +54,7 @@ type message struct {
 	kind     core.OutKind
 	thinking string   // folded, above the text
 	marks    []string // our reactions
+	buttons  []core.Button
 	tags     []string // people's reactions: "Alice 👍"
 }
 
@@ -90,7 +92,7 @@ type fault struct {
 var operations = []string{"open", "post", "edit", "update", "resolve", "read"}
 
 func newPlatform(o adapterOptions, zones map[string]string) *platform {
-	return &platform{adapterOptions: o, zones: zones, rooms: map[core.Place][]*message{}, ids: map[string]int{}, moved: map[string]string{}, wake: make(chan struct{}), began: time.Now()}
+	return &platform{adapterOptions: o, zones: zones, rooms: map[core.Place][]*message{}, notes: map[core.Place][]string{}, ids: map[string]int{}, moved: map[string]string{}, wake: make(chan struct{}), began: time.Now()}
 }
 
 // deliver queues an event for whoever listens. The caller holds mu.
@@ -234,6 +236,25 @@ func (p *platform) react(at core.Place, who, id, emoji string, removed bool) err
 	if p.once == core.OnceEdit {
 		in.Place.Topic = "" // Telegram does not tell it
 	}
+	p.deliver(in)
+	return nil
+}
+
+// press is a person's press of a button.
+func (p *platform) press(at core.Place, who, id, button string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m := p.find(at, id)
+	if m == nil {
+		return fmt.Errorf("there is no message %s", id)
+	}
+	for _, b := range m.buttons {
+		if b.Label == button {
+			button = b.Value
+		}
+	}
+	in := p.event(core.InButton, at, who, id)
+	in.Button = button
 	p.deliver(in)
 	return nil
 }

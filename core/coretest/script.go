@@ -155,6 +155,7 @@ type adapterOptions struct {
 	edits   bool
 	signs   bool // typing and reactions
 	reads   bool // what was said can be read back
+	buttons bool
 	reply   core.ReplyMode
 }
 
@@ -248,7 +249,7 @@ func newAdapter(name string) adapterOptions {
 
 func (sc *scene) adapter(s *scanner) (err error) {
 	a := newAdapter(s.word())
-	names := []string{"once", "max", "pieces", "heavy", "mark", "replies", "threads", "edits", "signs", "reads", "reply"}
+	names := []string{"once", "max", "pieces", "heavy", "mark", "replies", "threads", "edits", "signs", "reads", "buttons", "reply"}
 	for name, v, ok := s.option(names...); ok && err == nil; name, v, ok = s.option(names...) {
 		switch name {
 		case "once":
@@ -271,6 +272,8 @@ func (sc *scene) adapter(s *scanner) (err error) {
 			a.signs, err = strconv.ParseBool(v)
 		case "reads":
 			a.reads, err = strconv.ParseBool(v)
+		case "buttons":
+			a.buttons, err = strconv.ParseBool(v)
 		case "reply":
 			a.reply = core.ReplyMode(v)
 		}

@@ -37,22 +37,33 @@ func (t *turn) command(name string) string {
 	return t.o.Outbox.Features(t.run.Reply.Place.Adapter).Command(name)
 }
 
-// failed is the end with an honest notice that names the way to try again.
+// failed is the end with an honest notice.
 func (t *turn) failed(text, detail string) core.Settlement {
 	t.log.Warn("run failed", "err", detail)
-	return core.Settlement{State: core.Failed, Kind: core.ErrorPost, Text: "⚠ " + text + " " + t.command("retry") + " tries again.", Error: detail}
+	return t.retryable(core.Settlement{State: core.Failed, Kind: core.ErrorPost, Text: "⚠ " + text, Error: detail})
 }
 
 // limited is the end of a run that reached one of its own bounds: what it said
 // so far stays, and the notice follows.
 func (t *turn) limited(why string) core.Settlement {
 	said := t.said()
-	text := "⚠ " + why + " " + t.command("retry") + " tries again."
+	text := "⚠ " + why
 	if said != "" {
 		text = said + "\n\n" + text
 	}
 	t.log.Warn("run reached a limit", "why", why)
-	return core.Settlement{State: core.Failed, Kind: core.ErrorPost, Text: text, Answer: said, Error: why}
+	return t.retryable(core.Settlement{State: core.Failed, Kind: core.ErrorPost, Text: text, Answer: said, Error: why})
+}
+
+// retryable offers another try: with a button where there are buttons, else in
+// words.
+func (t *turn) retryable(end core.Settlement) core.Settlement {
+	if t.o.Outbox.Features(t.run.Reply.Place.Adapter).Buttons {
+		end.Buttons = []core.Button{{Label: "Retry", Value: "retry " + string(t.run.ID)}}
+	} else {
+		end.Text += " " + t.command("retry") + " tries again."
+	}
+	return end
 }
 
 // thoughts is what the model has thought on its way, the reply included.
