@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"bellhop/adapters/markup"
 	"bellhop/core"
@@ -21,6 +22,7 @@ import (
 type streams struct {
 	mu   sync.Mutex
 	open map[spot]*stream // guarded by mu; an entry is used by the sender of its place only
+	next time.Time        // none is opened before then; guarded by mu
 }
 
 // maxStreams bounds the streams that nobody has finished.
@@ -53,6 +55,19 @@ func (s *streams) add(at spot) {
 	s.open[at] = &stream{}
 }
 
+// rest is for a while in which Slack takes no new streams.
+func (s *streams) rest(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.next = time.Now().Add(d)
+}
+
+func (s *streams) resting() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Now().Before(s.next)
+}
+
 // wordless is the status line that says nothing: a stream without text looks
 // better. Any other is worth showing, and could not be taken back in a stream.
 const wordless = "…"
@@ -62,7 +77,7 @@ const wordless = "…"
 func (a *Adapter) begin(ctx context.Context, o core.Outbound) (core.Receipt, error) {
 	p := o.Place
 	to, heard := a.rooms.person(p)
-	if o.Kind != core.OutOpen || o.Text != wordless || p.Topic == "" || !heard || a.latches.noStream.Load() || len(o.Buttons) > 0 || o.File != nil {
+	if o.Kind != core.OutOpen || o.Text != wordless || p.Topic == "" || !heard || a.latches.noStream.Load() || a.streams.resting() || len(o.Buttons) > 0 || o.File != nil {
 		return core.Receipt{}, nil
 	}
 	params := url.Values{
@@ -83,7 +98,10 @@ func (a *Adapter) begin(ctx context.Context, o core.Outbound) (core.Receipt, err
 		a.latches.noStream.Store(true)
 		a.log.Info("slack does not stream for us: messages are edited instead", "err", err)
 		return core.Receipt{}, nil
-	case e.code == "", e.retryAfter > 0, slices.Contains(unclear, e.code), slices.Contains(notNow, e.code), slices.Contains(finished, e.code):
+	case e.retryAfter > 0: // a message has another limit, and more room in it
+		a.streams.rest(e.retryAfter)
+		return core.Receipt{}, nil
+	case e.code == "", slices.Contains(unclear, e.code), slices.Contains(notNow, e.code), slices.Contains(finished, e.code):
 		return core.Receipt{}, a.outcome(err)
 	}
 	a.log.Debug("slack does not stream here: a message tells better why", "place", p, "err", err)
@@ -118,6 +136,8 @@ func (a *Adapter) preview(ctx context.Context, o core.Outbound) (core.Receipt, e
 	case is(err, "message_not_in_streaming_state", "streaming_timed_out"):
 		a.streams.drop(at) // Slack ends a stream that has been idle
 		return a.edit(ctx, withStatus(o))
+	case is(err, "msg_too_long", "msg_blocks_too_long", "invalid_blocks"):
+		return a.finish(ctx, withStatus(o))
 	case !e.unsent && (e.code == "" || slices.Contains(unclear, e.code)):
 		s.lost = true
 	}
@@ -131,21 +151,15 @@ const taskID = "work"
 func (a *Adapter) append(ctx context.Context, at spot, text, before, now string) error {
 	params := url.Values{"channel": {at.channel}, "ts": {at.ts}}
 	if now != before && !a.latches.noTasks.Load() {
-		task := map[string]string{"type": "task_update", "id": taskID, "title": cmp.Or(now, before), "status": "in_progress"}
-		if now == "" {
-			task["status"] = "complete"
-		}
-		chunks := []map[string]string{task}
+		chunks := []map[string]string{task(cmp.Or(now, before), now != "")}
 		if text != "" {
 			chunks = append(chunks, map[string]string{"type": "markdown_text", "text": text})
 		}
 		set(params, "chunks", chunks)
 		err := a.api.call(ctx, "chat.appendStream", params, nil)
-		if !is(err, "invalid_chunks", "invalid_arguments", "invalid_arg_name", "no_text") {
+		if !a.taskless(err) {
 			return err
 		}
-		a.latches.noTasks.Store(true)
-		a.log.Info("slack shows no tasks for us: streams do without", "err", err)
 		params.Del("chunks")
 	}
 	if text == "" {
@@ -155,19 +169,49 @@ func (a *Adapter) append(ctx context.Context, at spot, text, before, now string)
 	return a.api.call(ctx, "chat.appendStream", params, nil)
 }
 
+// task is a chunk that shows the one task of a stream.
+func task(title string, works bool) map[string]string {
+	status := "complete"
+	if works {
+		status = "in_progress"
+	}
+	return map[string]string{"type": "task_update", "id": taskID, "title": title, "status": status}
+}
+
+// taskless reports whether a call was refused because Slack shows no tasks for
+// us, which it will not do later either.
+func (a *Adapter) taskless(err error) bool {
+	if !is(err, "invalid_chunks", "invalid_arguments", "invalid_arg_name", "no_text") {
+		return false
+	}
+	a.latches.noTasks.Store(true)
+	a.log.Info("slack shows no tasks for us: streams do without", "err", err)
+	return true
+}
+
 // withStatus is an update whose status stands below its text.
 func withStatus(o core.Outbound) core.Outbound {
 	o.Text = markup.WithStatus(o.Text, o.Status)
 	return o
 }
 
-// finish makes a message its final text, whatever it was before.
+// finish makes a message what o says, whatever it was before, and ends its
+// stream.
 func (a *Adapter) finish(ctx context.Context, o core.Outbound) (core.Receipt, error) {
 	at := spot{o.Place.Channel, o.Edit}
-	if a.streams.get(at) == nil {
+	s := a.streams.get(at)
+	if s == nil {
 		return a.edit(ctx, o)
 	}
-	err := a.api.call(ctx, "chat.stopStream", url.Values{"channel": {at.channel}, "ts": {at.ts}}, nil)
+	params := url.Values{"channel": {at.channel}, "ts": {at.ts}}
+	if s.doing != "" && !a.latches.noTasks.Load() { // the edit takes it away; should it stay, then not as if it went on
+		set(params, "chunks", []map[string]string{task(s.doing, false)})
+	}
+	err := a.api.call(ctx, "chat.stopStream", params, nil)
+	if params.Has("chunks") && a.taskless(err) {
+		params.Del("chunks")
+		err = a.api.call(ctx, "chat.stopStream", params, nil)
+	}
 	if e, ok := errors.AsType[*apiError](err); ok && (e.retryAfter > 0 || e.unsent || slices.Contains(finished, e.code)) {
 		return core.Receipt{}, a.outcome(err)
 	}

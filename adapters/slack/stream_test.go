@@ -143,6 +143,10 @@ func TestStreamThatFails(t *testing.T) {
 			map[string][]reply{"chat.appendStream": {tooManyCalls(3), ok("")}},
 			[]string{"chat.startStream", "chat.appendStream", "chat.appendStream", "chat.appendStream", "chat.stopStream", "chat.update"}, 0,
 		},
+		"no room": {
+			map[string][]reply{"chat.appendStream": {ok(""), no("msg_too_long")}},
+			[]string{"chat.startStream", "chat.appendStream", "chat.appendStream", "chat.stopStream", "chat.update", "chat.update", "chat.update"}, -1,
+		},
 		"it cannot be stopped": {
 			map[string][]reply{"chat.stopStream": {no("message_not_in_streaming_state")}},
 			[]string{"chat.startStream", "chat.appendStream", "chat.appendStream", "chat.appendStream", "chat.stopStream", "chat.update"}, -1,
@@ -174,6 +178,56 @@ func TestStreamThatFails(t *testing.T) {
 			}
 			if again := o.methods()[before]; (again == "chat.startStream") == (name == "none at all") {
 				t.Errorf("the next post begins with %s", again)
+			}
+		})
+	}
+}
+
+// Slack takes fewer streams than messages: nobody waits for one.
+func TestStreamNotNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, a := streaming(map[string][]reply{"chat.startStream": {tooManyCalls(30), ok(`"ts":"1700000100.000100","channel":"C1"`)}})
+		open := func() {
+			if _, err := a.Send(t.Context(), core.Outbound{Key: "p1/0", Kind: core.OutOpen, Place: thread, Text: "…"}); err != nil {
+				t.Error(err)
+			}
+		}
+		open()
+		time.Sleep(29 * time.Second)
+		open()
+		time.Sleep(time.Second)
+		open()
+		want := []string{"chat.startStream", "chat.postMessage", "chat.postMessage", "chat.startStream"}
+		if diff := cmp.Diff(want, o.methods()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// A stream that ends leaves no task in progress, whatever becomes of its text.
+func TestStreamEndsItsTask(t *testing.T) {
+	for name, refusals := range map[string][]reply{"": {ok("")}, "no chunks": {no("invalid_chunks"), ok("")}} {
+		t.Run(name, func(t *testing.T) {
+			o, a := streaming(map[string][]reply{"chat.stopStream": refusals})
+			opened, err := a.Send(t.Context(), core.Outbound{Key: "p1/0", Kind: core.OutOpen, Place: thread, Text: "…"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, kind := range []core.OutKind{core.OutUpdate, core.OutFinal} {
+				out := core.Outbound{Key: "p1/0", Kind: kind, Place: thread, Edit: opened.ID, Text: "a", Status: "Looking…"}
+				if kind == core.OutFinal {
+					out.Status = ""
+				}
+				if _, err := a.Send(t.Context(), out); err != nil {
+					t.Error(err)
+				}
+			}
+			stops := o.calls("chat.stopStream")
+			if len(stops) != len(refusals) || stops[0].params.Get("chunks") != `[{"id":"work","status":"complete","title":"Looking…","type":"task_update"}]` {
+				t.Errorf("stopped with %v", stops)
+			}
+			if last := o.seen[len(o.seen)-1]; last.method != "chat.update" {
+				t.Errorf("in the end: %s", last.method)
 			}
 		})
 	}
