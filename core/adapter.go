@@ -164,12 +164,12 @@ type Attachment struct {
 type Need struct {
 	Place     Place
 	MessageID string // the message that opened the thread, or mentioned us in it
-	Since     string // platform id up to which the place has been read; empty: nothing of it
+	Since     string // platform id up to which the place has been read; empty: nothing of it, not even what we said
 	Context   int    // most messages before MessageID to quote, the latest ones
 }
 
-// Before is what was said at a place before a message, oldest first, without
-// what we said ourselves or have read already.
+// Before is what was said at a place before a message, oldest first. Since a
+// message that has been read, what we said ourselves is left out.
 type Before struct {
 	Quotes []Quote
 	More   bool // in a thread: older ones than were wanted were said since

@@ -8,18 +8,20 @@ import "bellhop/core"
 const mostEarlier = 100
 
 // hear notes that a message has been heard up to which nothing of its place is
-// missing any more, once what its Earlier says has been read. Nothing is ever
-// missing of a direct conversation. The caller must put th.
+// missing any more, once what its Earlier says has been read. Of a direct
+// conversation nothing is ever missing, but for the beginning of a thread in it,
+// which was said outside. The caller must put th.
 func hear(e *core.Entry, th *core.Thread) *core.Earlier {
 	in := &e.In
-	if !e.Reads || in.Direct {
+	top := th.Place.Topic == "" || th.Place.Topic == in.MessageID
+	if !e.Reads || in.Direct && top {
 		th.Missed = false
 		return nil
 	}
 	since, missed := th.Heard, th.Missed
 	th.Heard, th.Missed = in.MessageID, false
 	most := mostEarlier
-	if th.Place.Topic == "" || th.Place.Topic == in.MessageID {
+	if top {
 		most = e.Context
 	}
 	if !missed || most == 0 {

@@ -73,6 +73,13 @@ func TestHear(t *testing.T) {
 	say("13", named)
 	want("13", &core.Earlier{Since: "11", Most: 100})
 
+	// A thread in a direct conversation begins with something that was said there.
+	inDirect := func(e *core.Entry) { e.In.Direct, e.In.Place.Channel, e.In.Place.Topic = true, "d", "13" }
+	say("14", inDirect)
+	want("14", &core.Earlier{Most: 100})
+	say("15", inDirect)
+	want("15", nil)
+
 	// Where nothing can be read, and in direct conversations, nothing is missing.
 	for _, change := range []func(*core.Entry){
 		func(e *core.Entry) { e.Reads = false }, func(e *core.Entry) { e.Context = 0 },

@@ -27,6 +27,7 @@ import (
 	"bellhop/store"
 	"bellhop/store/memkv"
 	"bellhop/tools"
+	"bellhop/tools/channel"
 	"bellhop/tools/history"
 )
 
@@ -73,7 +74,7 @@ func newStage(t *testing.T, name string, harness func([]core.Command) adaptertes
 	if s.files, err = media.Open(t.TempDir(), media.Limits{}); err != nil {
 		t.Fatal(err)
 	}
-	set, err := tools.NewSet(history.New(s.store, time.UTC), slow())
+	set, err := tools.NewSet(history.New(s.store, time.UTC), channel.New(func(name string) channel.Read { return s.bus.Features(name).Read }, s.store, time.UTC), slow())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -223,7 +223,8 @@ func testBeforeChannel(s *session) {
 }
 
 // testBeforeThread: a mention in the middle of a thread brings along the
-// thread so far, from its root on, without what we have said or read.
+// thread so far, from its root on, or what others have said since some of it
+// was read.
 func testBeforeThread(s *session) {
 	s.canRead()
 	r, ann := s.room(Channel)
@@ -239,10 +240,11 @@ func testBeforeThread(s *session) {
 	s.reads(core.Need{Place: e.Place, MessageID: e.MessageID, Context: 1}, said[1:]...)
 	s.reads(core.Need{Place: e.Place, MessageID: e.MessageID, Context: 10, Since: one.MessageID})
 	s.show(e, "k1", "ours")
-	s.hear(thread, Saying{From: bob, Text: strings.Repeat("long ", 20)})
+	long := core.Quote{Author: "Bob", Text: strings.TrimSpace(strings.Repeat("long ", 20))}
+	s.hear(thread, Saying{From: bob, Text: long.Text})
 	again := s.hear(thread, Saying{From: ann, Mention: []Account{s.p.Me()}, Text: "and now?"})
-	s.reads(core.Need{Place: again.Place, MessageID: again.MessageID, Context: 10, Since: e.MessageID},
-		core.Quote{Author: "Bob", Text: strings.TrimSpace(strings.Repeat("long ", 20))})
+	s.reads(core.Need{Place: again.Place, MessageID: again.MessageID, Context: 10, Since: e.MessageID}, long)
+	s.reads(core.Need{Place: again.Place, MessageID: again.MessageID, Context: 2}, core.Quote{Author: s.p.Me().Name, Own: true, Text: "ours"}, long)
 }
 
 // testRead: what was said is read back page by page, ours included; what

@@ -23,7 +23,7 @@ func (a *Adapter) before(ctx context.Context, n core.Need) (core.Before, error) 
 	if err != nil {
 		return core.Before{}, a.outcome(err)
 	}
-	said, more, err := a.back(ctx, at, n.MessageID, n.Since, n.Context, func(m *message) bool { return m.Author.ID != me.user })
+	said, more, err := a.back(ctx, at, n.MessageID, n.Since, n.Context, func(m *message) bool { return n.Since == "" || m.Author.ID != me.user })
 	if err != nil {
 		return core.Before{}, a.outcome(err)
 	}

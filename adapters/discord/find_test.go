@@ -139,9 +139,9 @@ func TestBefore(t *testing.T) {
 		"in a thread, with what it began with": {core.Need{Place: thread, MessageID: "30", Context: 10}, map[string][]answer{
 			"GET /channels/11/messages?limit=30&before=30": {list(wrote("29", "5", "third", ""), wrote("28", meID, "ours", ""),
 				strings.Replace(wrote("11", "6", "", `"referenced_message":`+wrote("11", "6", "first", "")), `"type":0`, `"type":21`, 1))},
-		}, "u6: first|u5: third", 0, 1},
+		}, "u6: first|u1000: ours|u5: third", 0, 1},
 		"since": {core.Need{Place: thread, MessageID: "30", Since: "28", Context: 10}, map[string][]answer{
-			"GET /channels/11/messages?limit=30&before=30": {list(wrote("29", "5", "new", ""), wrote("28", "5", "read", ""))},
+			"GET /channels/11/messages?limit=30&before=30": {list(wrote("29", "5", "new", ""), wrote("29", meID, "ours", ""), wrote("28", "5", "read", ""))},
 		}, "u5: new", 0, 1},
 		"several pages": {core.Need{Place: thread, MessageID: "30", Since: "1", Context: 150}, map[string][]answer{
 			"GET /channels/11/messages?limit=100&before=30": {list(slices.Repeat([]string{wrote("20", "5", "x", "")}, 100)...)},

@@ -11,8 +11,7 @@ import (
 )
 
 // before reads what was said at a place before a message: in a thread, all of
-// it; elsewhere the last messages; as many as are wanted. What we said
-// ourselves is left out.
+// it; elsewhere the last messages; as many as are wanted.
 func (a *Adapter) before(ctx context.Context, n core.Need) (core.Before, error) {
 	if err := check(n.Place); err != nil {
 		return core.Before{}, err
@@ -23,7 +22,7 @@ func (a *Adapter) before(ctx context.Context, n core.Need) (core.Before, error) 
 	}
 	me := a.whoami()
 	said = slices.DeleteFunc(said, func(m message) bool {
-		return m.TS == n.MessageID || n.MessageID != "" && m.TS > n.MessageID || m.TS <= n.Since || !speaks(&m) || a.decoder(me).ours(&m)
+		return m.TS == n.MessageID || n.MessageID != "" && m.TS > n.MessageID || m.TS <= n.Since || !speaks(&m) || n.Since != "" && a.decoder(me).ours(&m)
 	})
 	slices.SortFunc(said, func(x, y message) int { return strings.Compare(x.TS, y.TS) })
 	older := max(0, len(said)-n.Context)

@@ -33,6 +33,8 @@ func TestBefore(t *testing.T) {
 		return core.Quote{Author: author, Text: text, ID: at(n), Time: time.Unix(1_700_000_000+int64(n), 100_000).UTC(), Files: files}
 	}
 	root := quote(10, "Ann", "root & all")
+	ours := quote(20, "ubot", "ours")
+	ours.Own = true
 	look := quote(30, "Bob", "@Ann look", core.File{Name: "a.txt", Ref: "F1 https://files.slack.com/a"})
 	red := quote(50, "CI", "red")
 	tests := map[string]struct {
@@ -43,7 +45,11 @@ func TestBefore(t *testing.T) {
 	}{
 		"a thread so far": {
 			core.Need{Place: core.Place{Channel: "C1", Topic: at(10)}, MessageID: at(60), Context: 100}, "conversations.replies",
-			map[string]string{"channel": "C1", "ts": at(10), "latest": at(60), "limit": "200"}, core.Before{Quotes: []core.Quote{root, look, red}},
+			map[string]string{"channel": "C1", "ts": at(10), "latest": at(60), "limit": "200"}, core.Before{Quotes: []core.Quote{root, ours, look, red}},
+		},
+		"what others have said since": {
+			core.Need{Place: core.Place{Channel: "C1", Topic: at(10)}, MessageID: at(60), Since: at(10), Context: 100}, "conversations.replies",
+			map[string]string{"channel": "C1", "ts": at(10), "latest": at(60), "oldest": at(10), "limit": "200"}, core.Before{Quotes: []core.Quote{look, red}},
 		},
 		"what is new in it": {
 			core.Need{Place: core.Place{Channel: "C1", Topic: at(10)}, MessageID: at(60), Since: at(30), Context: 100}, "conversations.replies",

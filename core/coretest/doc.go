@@ -38,7 +38,8 @@
 //
 // # Places and text
 //
-// A place is dm (the person's direct conversation), dm/PERSON, #channel or
+// A place is dm (the person's direct conversation), dm/PERSON,
+// dm/PERSON/topic, #channel or
 // #channel/topic, on the first adapter unless it begins with "NAME:". The owner
 // is told of trouble in #owner. Our account is @bellhop; people are mentioned
 // by their names. Text is the rest of the line, or quoted as in Go, or

@@ -16,7 +16,7 @@ func (a *adapter) before(ctx context.Context, n core.Need) (out core.Before, err
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		said := slices.DeleteFunc(a.said(n.Place, n.Place.Topic != n.MessageID), func(m *message) bool {
-			return m.person == "" || number(m.id) <= number(n.Since) || number(m.id) >= number(n.MessageID)
+			return m.person == "" && n.Since != "" || number(m.id) <= number(n.Since) || number(m.id) >= number(n.MessageID)
 		})
 		older := max(0, len(said)-n.Context)
 		for _, m := range said[older:] {

@@ -323,7 +323,7 @@ func (w *world) place(text, who string) (*platform, core.Place) {
 	case text == "dm":
 		at.Channel = who
 	case at.Channel == "dm":
-		at.Channel, at.Topic = at.Topic, ""
+		at.Channel, at.Topic, _ = strings.Cut(at.Topic, "/")
 	}
 	return p, at
 }

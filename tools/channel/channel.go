@@ -46,7 +46,7 @@ type arguments struct {
 // New is the tool read_channel. reader finds an adapter's way to read; it may
 // find nil. Times are shown in the call's zone, else in loc; nil means UTC.
 func New(reader func(adapter string) Read, ledger Ledger, loc *time.Location) core.Tool {
-	spec := core.ToolSpec{Name: "read_channel", Description: strings.TrimSpace(description), ReadOnly: true, Idempotent: true}
+	spec := core.ToolSpec{Name: "read_channel", Description: strings.TrimSpace(description), ReadOnly: true, Idempotent: true, Status: "reading the channel"}
 	return tools.Func(spec, func(ctx context.Context, env *core.Env, in arguments) (core.ToolResult, error) {
 		whole := in.Where != "thread"
 		limit, loc := cmp.Or(in.Limit, usual), cmp.Or(env.Zone, loc, time.UTC)
