@@ -10,13 +10,12 @@ import (
 // discordPeer is discord-digital-twin behind .ci/peers/discord.mjs, seen by
 // Olga.
 type discordPeer struct {
-	url  string
+	server
 	info struct{ Olga, General, Direct, Bot string }
 }
 
 func newDiscord(t *testing.T) peer {
-	p := &discordPeer{url: "http://127.0.0.1:9200"}
-	serveBy(t, p.url+"/users/info", "node", startup(t, "discord.mjs"), "9200")
+	p := &discordPeer{server: serverBy(t, "9200", "/users/info", "node", startFile(t, "discord.mjs"), "9200")}
 	p.act(t, "info", nil, &p.info)
 	return p
 }
@@ -24,7 +23,7 @@ func newDiscord(t *testing.T) peer {
 // act does what a person does.
 func (p *discordPeer) act(t *testing.T, what string, with map[string]any, result any) {
 	t.Helper()
-	post(t, p.url+"/users/"+what, with, result)
+	p.post(t, "/users/"+what, with, result)
 }
 
 func (p *discordPeer) config() string {

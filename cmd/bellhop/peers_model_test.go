@@ -11,14 +11,13 @@ import (
 )
 
 // mock is aimock, an OpenAI-compatible endpoint that others wrote.
-type mock struct{ url string }
+type mock struct{ server }
 
-// mockAt starts it.
-func mockAt(t *testing.T, port string) *mock {
-	m := &mock{url: "http://127.0.0.1:" + port}
+// newMock starts it.
+func newMock(t *testing.T) *mock {
 	nothing := write(t, t.TempDir(), "none.json", `{"fixtures":[]}`)
-	serveBy(t, m.url+"/__aimock/health", "node", module("@copilotkit/aimock/dist/cli.js"), "-p", port, "-f", nothing)
-	return m
+	return &mock{serverBy(t, "4010", "/__aimock/health", "node",
+		installedFile("@copilotkit/aimock/dist/cli.js"), "-p", "4010", "-f", nothing)}
 }
 
 // fixture is what it does when the newest message has a word in it.
@@ -50,12 +49,25 @@ func streams(word, text string, takes time.Duration) fixture {
 	return f
 }
 
+// refuses is a fixture that answers with an error.
+func refuses(word string, status int) fixture {
+	var f fixture
+	f.Match.Word, f.Response.Code, f.Response.Error = word, status, &mockError{http.StatusText(status), "error"}
+	return f
+}
+
+// nth is the fixture for only one of the requests, counted from 0.
+func (f fixture) nth(n int) fixture {
+	f.Match.Time = &n
+	return f
+}
+
 // will says what it does from now on: the first fixture that fits. Messages
 // quote what was said before, so the newest question comes first.
 func (m *mock) will(t *testing.T, list ...fixture) {
 	t.Helper()
-	call(t, http.MethodDelete, m.url+"/__aimock/fixtures", nil, nil)
-	post(t, m.url+"/__aimock/fixtures", map[string]any{"fixtures": list}, nil)
+	m.call(t, http.MethodDelete, "/__aimock/fixtures", nil, nil)
+	m.post(t, "/__aimock/fixtures", map[string]any{"fixtures": list}, nil)
 }
 
 // asked are the requests whose newest message has the word in it.
@@ -64,7 +76,7 @@ func (m *mock) asked(t *testing.T, word string) (list []prompted) {
 	var journal []struct {
 		Body prompted `json:"body"`
 	}
-	get(t, m.url+"/__aimock/journal?path=/chat/completions", &journal)
+	m.get(t, "/__aimock/journal?path=/chat/completions", &journal)
 	for _, entry := range journal {
 		if strings.Contains(entry.Body.last().text(), word) {
 			list = append(list, entry.Body)

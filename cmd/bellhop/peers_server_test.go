@@ -18,25 +18,27 @@ import (
 // installed is the folder in the environment that npm has put the peers into.
 const installed = "BELLHOP_PEERS"
 
-// scripts is where the peers' start scripts and configurations lie.
-const scripts = "../../.ci/peers"
+// installedFile is the path of a file that npm has installed.
+func installedFile(name string) string {
+	return filepath.Join(os.Getenv(installed), "node_modules", name)
+}
 
-// startup is the path of one of them.
-func startup(t *testing.T, name string) string {
+// startFile is the path of a peer's start script or configuration.
+func startFile(t *testing.T, name string) string {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join(scripts, name))
+	path, err := filepath.Abs(filepath.Join("../../.ci/peers", name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return path
 }
 
-// module is the path of a file of the installed peers.
-func module(name string) string { return filepath.Join(os.Getenv(installed), "node_modules", name) }
+// server is a peer that runs.
+type server struct{ url string }
 
-// serveBy starts a peer's program and waits until url answers. It ends with
-// the test.
-func serveBy(t *testing.T, url, program string, args ...string) {
+// serverBy starts a peer's program and waits until it answers at the path. It
+// ends with the test.
+func serverBy(t *testing.T, port, path, program string, args ...string) server {
 	t.Helper()
 	var out transcript
 	cmd := exec.CommandContext(t.Context(), program, args...) // killed before the cleanups run
@@ -57,66 +59,64 @@ func serveBy(t *testing.T, url, program string, args ...string) {
 			t.Logf("%s wrote\n%s", filepath.Base(program), out.String())
 		}
 	})
+	s := server{"http://127.0.0.1:" + port}
+	ended := false
 	up := within(patience, func() bool {
 		select {
 		case <-gone:
+			ended = true
 			return true
 		default:
+			_, err := s.attempt(t, http.MethodGet, path, nil, nil)
+			return err == nil
 		}
-		_, err := attempt(t, http.MethodGet, url, nil, nil)
-		return err == nil
 	})
-	select {
-	case <-gone:
-		t.Fatalf("the peer has ended:\n%s", out.String())
-	default:
-		if !up {
-			t.Fatalf("the peer does not answer at %s:\n%s", url, out.String())
-		}
+	if ended || !up {
+		t.Fatalf("%s does not serve %s%s", filepath.Base(program), s.url, path)
 	}
+	return s
 }
 
-// post sends body as JSON to a peer, whose answer it decodes into result
+// post sends body as JSON to a path, whose answer it decodes into result
 // unless that is nil.
-func post(t *testing.T, url string, body, result any) {
+func (s server) post(t *testing.T, path string, body, result any) {
 	t.Helper()
 	data, err := json.Marshal(body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	decode(t, call(t, http.MethodPost, url, http.Header{"Content-Type": {"application/json"}}, data), result)
-}
-
-// get decodes into result what a peer tells.
-func get(t *testing.T, url string, result any) {
-	t.Helper()
-	decode(t, call(t, http.MethodGet, url, nil, nil), result)
-}
-
-func decode(t *testing.T, answer []byte, result any) {
-	t.Helper()
+	answer := s.call(t, http.MethodPost, path, http.Header{"Content-Type": {"application/json"}}, data)
 	if result == nil {
 		return
 	}
 	if err := json.Unmarshal(answer, result); err != nil {
-		t.Fatalf("%v in %s", err, answer)
+		t.Fatalf("%s: %v in %s", path, err, answer)
+	}
+}
+
+// get decodes into result what a path tells.
+func (s server) get(t *testing.T, path string, result any) {
+	t.Helper()
+	answer := s.call(t, http.MethodGet, path, nil, nil)
+	if err := json.Unmarshal(answer, result); err != nil {
+		t.Fatalf("%s: %v in %s", path, err, answer)
 	}
 }
 
 // call makes a request, which must succeed, and returns its answer.
-func call(t *testing.T, method, url string, header http.Header, body []byte) []byte {
+func (s server) call(t *testing.T, method, path string, header http.Header, body []byte) []byte {
 	t.Helper()
-	answer, err := attempt(t, method, url, header, body)
+	answer, err := s.attempt(t, method, path, header, body)
 	if err != nil {
-		t.Fatalf("%s %s: %v: %s", method, url, err, answer)
+		t.Fatalf("%s %s: %v: %s", method, path, err, answer)
 	}
 	return answer
 }
 
 // attempt is call without its demand.
-func attempt(t *testing.T, method, url string, header http.Header, body []byte) ([]byte, error) {
+func (s server) attempt(t *testing.T, method, path string, header http.Header, body []byte) ([]byte, error) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, url, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(t.Context(), method, s.url+path, bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}

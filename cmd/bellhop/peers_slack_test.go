@@ -13,13 +13,11 @@ import (
 
 // slackPeer is local-slack, with the workspace of .ci/peers/slack.yaml, seen
 // by Olga.
-type slackPeer struct{ url string }
+type slackPeer struct{ server }
 
 func newSlack(t *testing.T) peer {
-	p := slackPeer{"http://127.0.0.1:3300"}
-	serveBy(t, p.url+"/_control/state", module("local-slack-linux-x64/bin/local-slack"),
-		"--config", startup(t, "slack.yaml"), "--port", "3300", "--base-host", "127.0.0.1")
-	return p
+	return slackPeer{serverBy(t, "3300", "/_control/state", installedFile("local-slack-linux-x64/bin/local-slack"),
+		"--config", startFile(t, "slack.yaml"), "--port", "3300", "--base-host", "127.0.0.1")}
 }
 
 func (p slackPeer) config() string {
@@ -42,7 +40,7 @@ func (p slackPeer) listens(t *testing.T) bool {
 	var answer struct {
 		Log []struct{ Summary string }
 	}
-	get(t, p.url+"/_control/log", &answer)
+	p.get(t, "/_control/log", &answer)
 	for _, line := range answer.Log {
 		if strings.Contains(line.Summary, "socket connected") {
 			return true
@@ -67,7 +65,7 @@ func (p slackPeer) say(t *testing.T, s spot, at bool, text string) string {
 			TS string `json:"ts"`
 		} `json:"message"`
 	}
-	post(t, p.url+"/_control/message", map[string]string{"channel": s.channel, "thread_ts": s.thread, "user": "U01OLGA", "text": text}, &said)
+	p.post(t, "/_control/message", map[string]string{"channel": s.channel, "thread_ts": s.thread, "user": "U01OLGA", "text": text}, &said)
 	return said.Message.TS
 }
 
@@ -95,22 +93,22 @@ func (p slackPeer) attach(t *testing.T, s spot, text string, f shownFile) {
 	}
 	part.Write(f.content)
 	form.Close()
-	call(t, http.MethodPost, p.url+"/_control/upload", http.Header{"Content-Type": {form.FormDataContentType()}}, body.Bytes())
+	p.call(t, http.MethodPost, "/_control/upload", http.Header{"Content-Type": {form.FormDataContentType()}}, body.Bytes())
 }
 
 func (p slackPeer) edit(t *testing.T, s spot, id, text string) {
 	t.Helper()
-	post(t, p.url+"/_control/edit-message", map[string]string{"channel": s.channel, "ts": id, "user": "U01OLGA", "text": text}, nil)
+	p.post(t, "/_control/edit-message", map[string]string{"channel": s.channel, "ts": id, "user": "U01OLGA", "text": text}, nil)
 }
 
 func (p slackPeer) command(t *testing.T, s spot, name string) {
 	t.Helper()
-	post(t, p.url+"/_control/command", map[string]string{"channel": s.channel, "user": "U01OLGA", "command": "/bellhop", "text": name}, nil)
+	p.post(t, "/_control/command", map[string]string{"channel": s.channel, "user": "U01OLGA", "command": "/bellhop", "text": name}, nil)
 }
 
 func (p slackPeer) press(t *testing.T, s spot, m shownMessage, b shownButton) {
 	t.Helper()
-	post(t, p.url+"/_control/interact", map[string]any{
+	p.post(t, "/_control/interact", map[string]any{
 		"channel": s.channel, "messageTs": m.id, "user": "U01OLGA",
 		"action": map[string]string{"type": "button", "action_id": b.id, "value": b.id},
 	}, nil)
@@ -142,7 +140,7 @@ func (p slackPeer) shown(t *testing.T, s spot) (list []shownMessage) {
 			} `json:"files"`
 		} `json:"messages"`
 	}
-	get(t, p.url+"/_control/messages/"+s.channel, &answer)
+	p.get(t, "/_control/messages/"+s.channel, &answer)
 	for _, m := range answer.Messages {
 		if m.User != "U01BELLHOP" || m.Thread != s.thread {
 			continue
@@ -162,7 +160,7 @@ func (p slackPeer) shown(t *testing.T, s spot) (list []shownMessage) {
 			shown.text = m.Text
 		}
 		for _, f := range m.Files {
-			shown.files = append(shown.files, shownFile{f.Name, f.Kind, call(t, http.MethodGet, f.URL, http.Header{"Authorization": {"Bearer xoxb-peer"}}, nil)})
+			shown.files = append(shown.files, shownFile{f.Name, f.Kind, p.call(t, http.MethodGet, strings.TrimPrefix(f.URL, p.url), http.Header{"Authorization": {"Bearer xoxb-peer"}}, nil)})
 		}
 		shown.text = strings.TrimSpace(shown.text)
 		list = append(list, shown)

@@ -15,7 +15,7 @@ import (
 
 // telegramPeer is telegram-test-api, seen by Olga. What people say it takes as
 // it comes: the message is made here, as Telegram makes it.
-type telegramPeer struct{ url string }
+type telegramPeer struct{ server }
 
 const (
 	telegramToken = "666:peer"
@@ -25,9 +25,7 @@ const (
 )
 
 func newTelegram(t *testing.T) peer {
-	p := telegramPeer{"http://127.0.0.1:9100"}
-	serveBy(t, p.url+"/bot"+telegramToken+"/getMe", "node", startup(t, "telegram.cjs"), "9100")
-	return p
+	return telegramPeer{serverBy(t, "9100", "/bot"+telegramToken+"/getMe", "node", startFile(t, "telegram.cjs"), "9100")}
 }
 
 func (p telegramPeer) config() string {
@@ -99,7 +97,7 @@ func (p telegramPeer) say(t *testing.T, s spot, at bool, text string) string {
 // send sends a message and returns its id.
 func (p telegramPeer) send(t *testing.T, m telegramMessage) string {
 	t.Helper()
-	post(t, p.url+"/sendMessage", m, nil)
+	p.post(t, "/sendMessage", m, nil)
 	newest := 0
 	for _, u := range p.history(t) {
 		if u.Message.ChatID == "" && u.Message.Text == m["text"] {
@@ -136,7 +134,7 @@ func (p telegramPeer) command(t *testing.T, s spot, name string) {
 	text := "/" + name + telegramBot
 	m := p.message(s, text)
 	m["entities"] = entity("bot_command", text, text)
-	post(t, p.url+"/sendCommand", m, nil)
+	p.post(t, "/sendCommand", m, nil)
 }
 
 func (p telegramPeer) press(t *testing.T, s spot, m shownMessage, b shownButton) {
@@ -145,7 +143,7 @@ func (p telegramPeer) press(t *testing.T, s spot, m shownMessage, b shownButton)
 	press := p.message(s, "")
 	press["data"] = b.id
 	press["message"] = map[string]any{"message_id": id, "date": time.Now().Unix(), "chat": press["chat"], "text": m.text}
-	post(t, p.url+"/sendCallback", press, nil)
+	p.post(t, "/sendCallback", press, nil)
 }
 
 // telegramUpdate is something said, as the peer keeps it.
@@ -170,7 +168,7 @@ type telegramUpdate struct {
 func (p telegramPeer) history(t *testing.T) []telegramUpdate {
 	t.Helper()
 	var answer struct{ Result []telegramUpdate }
-	post(t, p.url+"/getUpdatesHistory", map[string]string{"token": telegramToken}, &answer)
+	p.post(t, "/getUpdatesHistory", map[string]string{"token": telegramToken}, &answer)
 	return answer.Result
 }
 
