@@ -71,8 +71,9 @@ type Bus struct {
 
 	mu      sync.Mutex // guards the fields below; never held across I/O
 	places  map[core.Place]*worker
-	drafts  map[core.ID]*draft // previews of open posts
-	settled [1024]core.ID      // ring of the posts that are not to be opened any more
+	paces   map[core.Place]pace // of workers that have ended
+	drafts  map[core.ID]*draft  // previews of open posts
+	settled [1024]core.ID       // ring of the posts that are not to be opened any more
 	next    int
 	busy    int           // rows and opens that are not done
 	idle    chan struct{} // closed when busy is 0
@@ -126,7 +127,7 @@ func timeOf(t time.Time) time.Time {
 
 // New makes a Bus. Nothing runs yet.
 func New(ctx context.Context, o Options) *Bus {
-	b := &Bus{o: o, log: o.Log, accounts: map[string]*account{}, places: map[core.Place]*worker{}, drafts: map[core.ID]*draft{},
+	b := &Bus{o: o, log: o.Log, accounts: map[string]*account{}, places: map[core.Place]*worker{}, paces: map[core.Place]pace{}, drafts: map[core.ID]*draft{},
 		aliases: map[channel]string{}, told: map[string]time.Time{}, elder: map[core.ID]bool{}, idle: make(chan struct{})}
 	close(b.idle)
 	b.outbox, b.hangUp = context.WithCancelCause(context.WithoutCancel(ctx))

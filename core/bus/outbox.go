@@ -181,7 +181,7 @@ func (b *Bus) tell(p core.Place, job any) {
 			b.ended(job)
 			return
 		}
-		w = &worker{b: b, acc: acc, place: p, wake: make(chan struct{}, 1), posts: map[core.ID]*live{}}
+		w = &worker{b: b, acc: acc, place: p, wake: make(chan struct{}, 1), posts: map[core.ID]*live{}, pace: b.paces[p]}
 		b.places[p] = w
 		b.workers.Go(func() { w.loop(b.outbox) })
 	}

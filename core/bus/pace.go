@@ -1,6 +1,11 @@
 package bus
 
-import "time"
+import (
+	"maps"
+	"time"
+
+	"bellhop/core"
+)
 
 // pace keeps previews, together with what goes at once, to one call in a
 // while, and previews among themselves too. The zero value is ready.
@@ -41,6 +46,21 @@ func (w *worker) ready(at, now time.Time) time.Time {
 		w.turn = w.acc.spend(now)
 	}
 	return later(at, w.turn)
+}
+
+// maxPaces is when the paces that are paid for are forgotten.
+const maxPaces = 1000
+
+// rest keeps the pace of a worker that ends, so that the next one goes on with
+// it. The caller holds mu.
+func (b *Bus) rest(at core.Place, p pace) {
+	now := time.Now()
+	if len(b.paces) >= maxPaces {
+		maps.DeleteFunc(b.paces, func(_ core.Place, p pace) bool { return !p.owed.After(now) })
+	}
+	if delete(b.paces, at); p.owed.After(now) {
+		b.paces[at] = p
+	}
 }
 
 // spent notes a call that did not wait for anything.

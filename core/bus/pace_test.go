@@ -53,6 +53,41 @@ func TestPreviewsOfChat(t *testing.T) {
 	})
 }
 
+// What a chat has cost counts on when nothing was left to show there for a
+// moment: runs that follow one another at short distances get few previews.
+func TestPreviewsAfterRest(t *testing.T) {
+	f := core.Features{Once: core.OnceEdit, Edits: true, Preview: func(core.Place) time.Duration { return 4 * time.Second }}
+	bubble(t, f, func(t *testing.T, r *rig) {
+		previews := 0
+		const runs, length = 60, 7 // seconds
+		for n := range uint64(runs) {
+			run := aRun(n + 1)
+			r.Open(run, core.Speaker{}, "…")
+			for second := range length - 1 {
+				r.Update(run, core.Preview{Text: fmt.Sprint(second)})
+				r.after(time.Second)
+			}
+			row := aRow(here, n+1, "done")
+			row.Edit = "1"
+			r.Deliver([]core.Row{row})
+			r.after(time.Second)
+			if len(r.places) != 0 {
+				t.Fatal("a worker goes on")
+			}
+			previews += len(r.chat.read()) - 2
+		}
+		if most := runs*length/4 - 2*runs + 2; previews > max(most, 2) {
+			t.Errorf("%d previews beside %d opens and finals in %d s", previews, 2*runs, runs*length)
+		}
+		r.after(time.Hour)
+		run := aRun(1000)
+		r.Open(run, core.Speaker{}, "…")
+		r.Update(run, core.Preview{Text: "a"})
+		r.after(time.Second)
+		r.wants("here open …", "here 61=update a")
+	})
+}
+
 // Where a platform counts by account, the places share, and none starves.
 func TestPreviewsOfAccount(t *testing.T) {
 	const places = 5

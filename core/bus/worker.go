@@ -114,6 +114,7 @@ func (w *worker) take() bool {
 			over := len(w.queue)+len(w.posts)+len(w.expects) == 0
 			if over {
 				delete(w.b.places, w.place)
+				w.b.rest(w.place, w.pace)
 			}
 			w.b.mu.Unlock()
 			return !over
