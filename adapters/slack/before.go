@@ -2,6 +2,7 @@ package slack
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"slices"
 	"strconv"
@@ -57,7 +58,8 @@ func (a *Adapter) readBefore(ctx context.Context, n core.Need) ([]message, error
 	return a.thread(ctx, n.Place, params)
 }
 
-// thread reads the messages of a thread that params allow, and its root.
+// thread reads the messages of a thread that params allow, and its root. Slack
+// pages from its beginning: of one that is too long, the end is not reached.
 func (a *Adapter) thread(ctx context.Context, p core.Place, params url.Values) (said []message, err error) {
 	params.Set("ts", p.Topic)
 	for range maxPages {
@@ -67,11 +69,11 @@ func (a *Adapter) thread(ctx context.Context, p core.Place, params url.Values) (
 		}
 		said = append(said, page.messages...)
 		if page.next == "" {
-			break
+			return said, nil
 		}
 		params.Set("cursor", page.next)
 	}
-	return said, nil
+	return nil, errors.New("the thread is too long to be read to its end")
 }
 
 // quotes makes quotes of messages, with the names of people where Slack tells

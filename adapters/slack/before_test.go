@@ -94,6 +94,15 @@ func TestBefore(t *testing.T) {
 			}
 		})
 	}
+	endless := newOffice(func(_ context.Context, c call) reply {
+		if c.method == "conversations.replies" {
+			return ok(`"messages":[` + messages[0] + `],"response_metadata":{"next_cursor":"on"}`)
+		}
+		return reply{}
+	})
+	if got, err := adapter(endless, io.Discard).Features().Before(t.Context(), tests["a thread so far"].need); err == nil || len(endless.calls("conversations.replies")) != maxPages {
+		t.Errorf("an endless thread: %+v, %v", got, err)
+	}
 	_, err := adapter(always(no("not_in_channel")), io.Discard).Features().Before(t.Context(), tests["a thread so far"].need)
 	only(t, err, core.ErrRefused)
 }

@@ -49,6 +49,23 @@ func (w *writer) earlier(m *core.Message) string {
 	return "⟦" + saidBefore + older + "⟧\n" + strings.Join(lines, "\n")
 }
 
+// remarkTokens is what a message of a chat takes, for those that have not been
+// read yet. An estimate.
+const remarkTokens = 40
+
+// earlierCost is how many tokens what was said before a message takes, or is
+// likely to take once it has been read.
+func (w *writer) earlierCost(m *core.Message) int {
+	if e := m.Earlier; e != nil && !e.Read {
+		n := e.Most * remarkTokens
+		if w.limit > 0 {
+			n = min(n, w.limit/2)
+		}
+		return n
+	}
+	return Tokens(w.earlier(m))
+}
+
 // leftOut counts what is not shown; more: and nobody knows how many beside.
 func leftOut(n int, more bool) string {
 	switch {

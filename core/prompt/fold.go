@@ -128,7 +128,7 @@ func (v *View) unanswered() int {
 // that depends on it, it does not depend on what else the window holds.
 func (w *writer) cost(v *View, m *core.Message) int {
 	if !v.own(m) {
-		return Tokens(w.earlier(m)) + Tokens(clip(w.body(m), w.limit)) + imageCost(v, m) + overhead
+		return w.earlierCost(m) + Tokens(clip(w.body(m), w.limit)) + imageCost(v, m) + overhead
 	}
 	w.text.Reset()
 	w.reply(m)

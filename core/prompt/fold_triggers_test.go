@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"strings"
 	"testing"
 
 	"bellhop/core"
@@ -36,5 +37,37 @@ func TestFoldKeepsTriggers(t *testing.T) {
 	v.Triggers = nil
 	if _, cut := Fold(v); cut.Seq() <= uint64(first+1) {
 		t.Errorf("without triggers the window begins at %s: this test shows nothing", cut)
+	}
+}
+
+// What is yet to be read before a message has its share of the window kept free,
+// and what was read takes what it takes.
+func TestEarlierCounts(t *testing.T) {
+	cost := func(e *core.Earlier) int {
+		k := newTalk()
+		k.Bot.History = core.Budget{Tokens: 4000, Messages: 80}
+		k.say("Ann", "hello").Earlier = e
+		w := writer{names: newNames(&k.View), limit: k.Bot.History.Tokens / 2}
+		return w.cost(&k.View, &k.Messages[0])
+	}
+	plain := cost(nil)
+	for _, c := range []struct {
+		e    core.Earlier
+		want int
+	}{
+		{core.Earlier{Most: 10}, 400},
+		{core.Earlier{Most: 100}, 1000}, // no more than will be shown
+		{core.Earlier{Most: 100, Read: true}, 0},
+	} {
+		if got := cost(&c.e) - plain; got != c.want {
+			t.Errorf("%+v costs %d tokens, want %d", c.e, got, c.want)
+		}
+	}
+	var read core.Earlier
+	for read.Read = true; len(read.Quotes) < 100; {
+		read.Quotes = append(read.Quotes, core.Quote{Author: "Bob", Text: strings.Repeat("word ", 40)})
+	}
+	if got := cost(&read) - plain; got < 900 || got > 1030 {
+		t.Errorf("what was read costs %d tokens", got)
 	}
 }
