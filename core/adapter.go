@@ -209,6 +209,7 @@ const (
 	InMoved      InboundKind = "moved"      // channel Place.Channel is called To now
 	InButton     InboundKind = "button"     // From pressed the button Button of the message MessageID
 	InReaction   InboundKind = "reaction"   // From marked the message MessageID with Emoji, or took it away; Place.Topic may be unknown
+	InAdded      InboundKind = "added"      // From let us into the shared channel of Place; Text is how people mention us there
 	InUnreadable InboundKind = "unreadable" // Raw could not be decoded; journaled as it is
 	InIgnored    InboundKind = "ignored"    // of no interest; only its key is kept
 )

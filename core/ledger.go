@@ -19,6 +19,7 @@ type Entry struct {
 	Reads   bool   // what was said at the place can be read back
 	Context int    // most messages to quote before a mention at the top level
 	Refusal string // what to say to a person who may not; empty: silence
+	Hello   string // what to say where From has let us in
 }
 
 // Batch is what Accept takes: entries in the platform's order.
@@ -52,6 +53,7 @@ const (
 	FateWithdrawn  Fate = "withdrawn"
 	FateUnreadable Fate = "unreadable"
 	FateMoved      Fate = "moved"
+	FateGreeted    Fate = "greeted"
 	FateFeedback   Fate = "feedback" // a reaction, noted or taken back
 )
 

@@ -101,6 +101,11 @@ func (a *acceptance) decide(e *core.Entry, place core.Place) (core.Fate, error) 
 		return a.edit(e, place)
 	case core.InDelete:
 		return a.withdraw(e, place)
+	case core.InAdded:
+		if e.Role < core.Member {
+			return core.FateRefused, nil
+		}
+		return core.FateGreeted, a.say(core.NoticePost, "", in, place, e.Hello)
 	case core.InReaction:
 		return a.reaction(e, place)
 	case core.InButton:

@@ -105,6 +105,8 @@ type Platform interface {
 	// Room makes a room, or another room of the shared chat with topics; a
 	// direct one is the one with that person.
 	Room(kind RoomKind, with Account) (Room, error)
+	// Invite makes a room of several people that the person lets us into.
+	Invite(kind RoomKind, by Account) (Room, error)
 	// Thread is the room that the message, which mentions us, has opened.
 	Thread(r Room, message string) (Room, error)
 	// Say writes a message and returns its platform id.
@@ -178,6 +180,11 @@ func (l Lacking) Program(string) (Account, error) { return Account{}, l.err("oth
 
 // Rename implements Platform.
 func (l Lacking) Rename(Account, string) error { return l.err("other names") }
+
+// Invite implements Platform.
+func (l Lacking) Invite(RoomKind, Account) (Room, error) {
+	return "", l.err("word of who let us in")
+}
 
 // Thread implements Platform.
 func (l Lacking) Thread(Room, string) (Room, error) { return "", l.err("threads") }

@@ -211,6 +211,19 @@ func (c *SlackChat) Join(u *SlackUser) {
 	c.s.tell(m)
 }
 
+// Invite makes somebody let the app into a channel; nil: it comes by itself.
+func (c *SlackChat) Invite(by *SlackUser) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	c.r.members[c.s.me.ID] = true
+	event := map[string]any{"type": "member_joined_channel", "user": c.s.me.ID, "channel": c.r.id, "channel_type": "C", "team": slackTeam}
+	if by != nil {
+		c.r.members[by.ID] = true
+		event["inviter"] = by.ID
+	}
+	c.s.emit(c.r, c.s.me, event)
+}
+
 // Stop presses the stop button of the thread's agent session.
 func (c *SlackChat) Stop(u *SlackUser) {
 	c.s.mu.Lock()

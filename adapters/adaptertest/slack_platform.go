@@ -125,6 +125,18 @@ func (p *SlackPlatform) Room(kind RoomKind, with Account) (Room, error) {
 	return p.enter(kind, c), nil
 }
 
+// Invite implements Platform.
+func (p *SlackPlatform) Invite(kind RoomKind, by Account) (Room, error) {
+	if kind != Channel {
+		return "", Unsupported("a conversation of several people without a name is begun with us in it")
+	}
+	r, err := p.Room(kind, by)
+	if err == nil {
+		p.rooms[r].Invite(p.user(by))
+	}
+	return r, err
+}
+
 func (p *SlackPlatform) enter(kind RoomKind, c *SlackChat) Room {
 	r := Room(fmt.Sprintf("%s %s/%s", kind, c.ID(), c.ThreadTS()))
 	p.rooms[r] = c

@@ -21,6 +21,7 @@ var actCases = []testCase{
 	{"button note", testNote},
 	{"reaction", testReaction},
 	{"command aside", testAside},
+	{"added", testAdded},
 	{"said before in a channel", testBeforeChannel},
 	{"said before in a thread", testBeforeThread},
 	{"read back", testRead},
@@ -158,6 +159,40 @@ func testAside(s *session) {
 		if !e.Command || e.Text != "/help me out" || e.From.ID != core.PersonID(s.a.Name()+":"+ann.ID) {
 			s.t.Errorf("a command in %s is %+v", r, e)
 		}
+	}
+	s.until("everything to be acknowledged", func() bool { return s.unacked() == 0 })
+}
+
+// testAdded: who lets us into a room of several people is known, and where that
+// is; what we say there stands in the room.
+func testAdded(s *session) {
+	rooms := 0
+	for _, kind := range []RoomKind{Group, Channel} {
+		ann := s.p.Person("Ann")
+		s.before = len(s.taken())
+		r, err := s.p.Invite(kind, ann)
+		if errors.Is(err, ErrUnsupported) {
+			continue
+		}
+		s.can(err)
+		rooms++
+		e := s.event(core.InAdded, "")
+		if e.From.ID != core.PersonID(s.a.Name()+":"+ann.ID) || e.Place.Topic != "" || e.Direct || !strings.EqualFold(e.Text, "@"+s.p.Me().Name) {
+			s.t.Errorf("being let into a %s is %+v", kind, e)
+		}
+		o := s.open(e, string(r), "hello")
+		o.Kind, o.Answers, o.Last = core.OutFinal, nil, true
+		s.card(o)
+		s.shows(r, "hello")
+		if s.p.Happen(r, Service) == nil { // somebody else comes
+			s.quiet()
+		}
+		if more := of(s.taken()[s.before:], core.InAdded, ""); len(more) != 1 {
+			s.t.Errorf("we are let in %d times:\n%s", len(more), list(more))
+		}
+	}
+	if rooms == 0 {
+		s.can(Unsupported("the platform does not tell who let us in"))
 	}
 	s.until("everything to be acknowledged", func() bool { return s.unacked() == 0 })
 }

@@ -160,6 +160,14 @@ func (c *TelegramChat) Kick() {
 	c.member("kicked", "bot was kicked from the "+c.r.kind+" chat")
 }
 
+// Add makes somebody add the bot to a group that it was not in.
+func (c *TelegramChat) Add(by *TelegramUser) {
+	c.t.mu.Lock()
+	defer c.t.mu.Unlock()
+	c.r.shut = ""
+	c.t.seat(c.r, by, "left", "member")
+}
+
 // member changes what the bot is in a chat.
 func (c *TelegramChat) member(status, shut string) {
 	c.t.mu.Lock()
@@ -173,10 +181,15 @@ func (c *TelegramChat) member(status, shut string) {
 	if by == nil {
 		by = anonymousAdmin
 	}
-	c.t.enqueue("my_chat_member", map[string]any{
-		"chat": c.r.json(), "from": by.json(), "date": time.Now().Unix(),
-		"old_chat_member": map[string]any{"user": c.t.me.json(), "status": before, "until_date": 0},
-		"new_chat_member": map[string]any{"user": c.t.me.json(), "status": status, "until_date": 0},
+	c.t.seat(c.r, by, before, status)
+}
+
+// seat tells of a change of what the bot is in a chat. Called with mu held.
+func (t *Telegram) seat(r *room, by *TelegramUser, before, status string) {
+	t.enqueue("my_chat_member", map[string]any{
+		"chat": r.json(), "from": by.json(), "date": time.Now().Unix(),
+		"old_chat_member": map[string]any{"user": t.me.json(), "status": before, "until_date": 0},
+		"new_chat_member": map[string]any{"user": t.me.json(), "status": status, "until_date": 0},
 	})
 }
 

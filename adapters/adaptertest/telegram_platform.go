@@ -123,6 +123,15 @@ func (p *TelegramPlatform) Room(kind RoomKind, with Account) (Room, error) {
 	return r, nil
 }
 
+// Invite implements Platform.
+func (p *TelegramPlatform) Invite(kind RoomKind, by Account) (Room, error) {
+	r, err := p.Room(kind, by)
+	if err == nil {
+		p.rooms[r].Add(p.user(by))
+	}
+	return r, err
+}
+
 // Thread implements Platform.
 func (p *TelegramPlatform) Thread(Room, string) (Room, error) {
 	return "", Unsupported("a mention opens no thread")

@@ -115,6 +115,8 @@ func (d *decoder) event(key string, raw json.RawMessage) core.Inbound {
 		return d.message(key, raw, &m)
 	case "reaction_added", "reaction_removed":
 		return d.reaction(key, raw, e.Type == "reaction_removed")
+	case "member_joined_channel":
+		return d.added(key, raw)
 	case "agent_session_stopped":
 		return d.stopped(key, raw)
 	}
@@ -149,6 +151,27 @@ func (d *decoder) reaction(key string, raw json.RawMessage, removed bool) core.I
 	return core.Inbound{
 		Key: key, Kind: core.InReaction, Place: d.place(at.channel, topic), Direct: k == direct, From: d.person(r.User, ""),
 		MessageID: clean(at.ts), Emoji: unicodeOf(clean(r.Name)), Removed: removed, Time: when(r.Time.v),
+	}
+}
+
+// added decodes that somebody has let us into a channel. Nobody has if we came
+// by ourselves.
+func (d *decoder) added(key string, raw json.RawMessage) core.Inbound {
+	var j struct {
+		User    string        `json:"user"`
+		Channel string        `json:"channel"`
+		Inviter loose[string] `json:"inviter"`
+		Time    loose[string] `json:"event_ts"`
+	}
+	if err := json.Unmarshal(raw, &j); err != nil {
+		return unreadable(key, raw)
+	}
+	if j.User != d.me.user || j.User == "" || j.Channel == "" || j.Inviter.v == "" || d.kind(j.Channel, "") != named {
+		return ignored(key)
+	}
+	return core.Inbound{
+		Key: key, Kind: core.InAdded, Place: d.place(j.Channel, ""), From: d.person(j.Inviter.v, ""),
+		Text: "@" + d.me.name, Time: when(j.Time.v),
 	}
 }
 

@@ -28,7 +28,7 @@ func FuzzEnvelope(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	kinds := []core.InboundKind{core.InMessage, core.InEdit, core.InDelete, core.InButton, core.InReaction, core.InUnreadable, core.InIgnored}
+	kinds := []core.InboundKind{core.InMessage, core.InEdit, core.InDelete, core.InButton, core.InReaction, core.InAdded, core.InUnreadable, core.InIgnored}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var fr frame
 		if json.Unmarshal(raw, &fr) != nil {

@@ -20,6 +20,7 @@ import (
 type act struct {
 	Press *press `json:"callback_query"`
 	Mark  *mark  `json:"message_reaction"`
+	Seat  *seat  `json:"my_chat_member"`
 }
 
 // press is a press of a button below a message.
@@ -44,6 +45,31 @@ type mark struct {
 	Date    int64        `json:"date"`
 	Old     []emoji      `json:"old_reaction"`
 	New     []emoji      `json:"new_reaction"`
+}
+
+// seat is a change of what we are in a chat.
+type seat struct {
+	Chat chat        `json:"chat"`
+	From models.User `json:"from"`
+	Date int64       `json:"date"`
+	Old  membership  `json:"old_chat_member"`
+	New  membership  `json:"new_chat_member"`
+}
+
+// membership is what somebody is in a chat.
+type membership struct {
+	Status models.ChatMemberType `json:"status"`
+	Member bool                  `json:"is_member"` // of who is restricted
+}
+
+func (m membership) in() bool {
+	switch m.Status {
+	case models.ChatMemberTypeOwner, models.ChatMemberTypeAdministrator, models.ChatMemberTypeMember:
+		return true
+	case models.ChatMemberTypeRestricted:
+		return m.Member
+	}
+	return false
 }
 
 type chat struct {
@@ -80,6 +106,8 @@ func (d *decoder) act(key string, raw []byte) (found, error) {
 		return d.press(key, a.Press), nil
 	case a.Mark != nil:
 		return d.mark(key, a.Mark), nil
+	case a.Seat != nil:
+		return d.seat(key, a.Seat), nil
 	}
 	return found{}, nil
 }
@@ -119,6 +147,17 @@ func (d *decoder) mark(key string, m *mark) found {
 	add(m.Old, m.New, true)
 	add(m.New, m.Old, false)
 	return out
+}
+
+// seat is an event if we come to a group that we were not in.
+func (d *decoder) seat(key string, s *seat) found {
+	shared := s.Chat.Type == models.ChatTypeGroup || s.Chat.Type == models.ChatTypeSupergroup
+	if s.Old.in() || !s.New.in() || !shared || s.Chat.ID == 0 || s.From.ID == 0 {
+		return found{}
+	}
+	in := d.did(key, core.InAdded, s.Chat, &s.From)
+	in.Text, in.Time = "@"+d.me.Username, time.Unix(s.Date, 0).UTC()
+	return found{events: []core.Inbound{in}}
 }
 
 // did is what all events about a person's act have.

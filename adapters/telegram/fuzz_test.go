@@ -23,6 +23,8 @@ func FuzzUpdate(f *testing.F) {
 		update("message", ann, room, `"text":"x","reply_to_message":{"message_id":1,"sticker":{"emoji":"👍"},"rich_message":{"blocks":[{}]}}`),
 		update("message", ann, room, `"migrate_to_chat_id":-5`),
 		pressed, marked,
+		`{"update_id":3,"my_chat_member":{"chat":{"id":-7,"type":"group"},"from":{"id":7},"old_chat_member":{"status":"left"},"new_chat_member":{"status":"novel"}}}`,
+		`{"update_id":3,"my_chat_member":{"chat":{"id":-7,"type":"group"},"from":{"id":7},"old_chat_member":{"status":"left"},"new_chat_member":{"status":"member"}}}`,
 		`{"update_id":2,"callback_query":{"id":"q","message":{"chat":[]}}}`,
 		`{"update_id":2,"message_reaction":{"chat":{"id":7},"message_id":3,"new_reaction":[{"type":"paid"},{"type":"paid"},{}]}}`,
 	} {
@@ -63,6 +65,10 @@ func sound(t *testing.T, in core.Inbound, raw []byte) {
 		}
 		if in.From.ID == "" && !in.From.Guest {
 			t.Error("a sender whom nobody vouches for is no guest")
+		}
+	case core.InAdded:
+		if in.Place.Channel == "" || in.From.ID == "" {
+			t.Error("let in by nobody, or nowhere")
 		}
 	default:
 		t.Errorf("kind %q", in.Kind)

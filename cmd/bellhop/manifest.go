@@ -62,7 +62,7 @@ func slackManifest(c config.Adapter) map[string]any {
 			"event_subscriptions": m{"bot_events": []string{
 				"app_mention", "message.channels", "message.groups", "message.im", "message.mpim",
 				"app_home_opened", "app_context_changed", "agent_session_stopped", "agent_session_title_changed",
-				"reaction_added", "member_joined_channel", "channel_archive", "app_uninstalled", "tokens_revoked"}},
+				"reaction_added", "reaction_removed", "member_joined_channel", "channel_archive", "app_uninstalled", "tokens_revoked"}},
 			"interactivity":          m{"is_enabled": true},
 			"org_deploy_enabled":     false,
 			"socket_mode_enabled":    true,

@@ -81,15 +81,18 @@ func (b *Bus) entry(acc *account, in core.Inbound) core.Entry {
 	}
 	switch in.Kind {
 	case core.InMessage:
-	case core.InReaction, core.InButton:
+	case core.InReaction, core.InButton, core.InAdded:
 		if in.From.Bot {
 			e.Role = core.Stranger // programs write, if anything
 		}
-		if in.Kind == core.InReaction {
+		switch in.Kind {
+		case core.InReaction:
 			e.Command = b.named(gesture(in.Emoji))
-		} else {
+		case core.InButton:
 			name, args, _ := strings.Cut(in.Button, " ")
 			e.Command, e.Args = b.named(name), args
+		case core.InAdded:
+			e.Hello = b.hello(acc, e.Agent, in.Text)
 		}
 		return e
 	default:
@@ -135,6 +138,21 @@ func (b *Bus) named(name string) *core.Command {
 		}
 	}
 	return nil
+}
+
+// hello is how the agent of a place introduces itself there.
+func (b *Bus) hello(acc *account, agent, mention string) string {
+	name := agent
+	for _, bot := range b.o.Bots {
+		if bot.Handle == agent {
+			name = bot.DisplayName()
+		}
+	}
+	help := acc.features.Command("help")
+	if acc.features.Mark != "" { // people write commands to us there
+		help = mention + " help"
+	}
+	return fmt.Sprintf("Hi, I am %s. Mention me (%s) to ask me something; %s shows more.", name, mention, help)
 }
 
 // gesture is the name of the command that an emoji stands for, whatever its

@@ -55,6 +55,7 @@
 //	unreact PLACE PERSON ID EMOJI  … and takes the mark away
 //	press PLACE PERSON ID BUTTON   a person presses a button, by its label, or one
 //	                     that was or never was there, by its value
+//	invite #CHANNEL PERSON     a person lets us into a channel
 //	garble PLACE JSON    an event comes that cannot be decoded
 //	again [ID]           the platform delivers its last event (a message) again
 //	llm BOT [always] REPLY    what the model says next; see script.Parse

@@ -240,6 +240,15 @@ func (p *platform) react(at core.Place, who, id, emoji string, removed bool) err
 	return nil
 }
 
+// invite is that a person lets us into a channel.
+func (p *platform) invite(at core.Place, who string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	in := p.event(core.InAdded, at, who, "")
+	in.Text = "@" + self
+	p.deliver(in)
+}
+
 // press is a person's press of a button.
 func (p *platform) press(at core.Place, who, id, button string) error {
 	p.mu.Lock()

@@ -273,6 +273,10 @@ func (w *world) do(l line) error {
 		where, who := s.word(), s.word()
 		p, at := w.place(where, who)
 		return p.react(at, who, s.word(), s.word(), l.verb == "unreact")
+	case "invite":
+		where, who := s.word(), s.word()
+		p, at := w.place(where, who)
+		p.invite(at, who)
 	case "press":
 		where, who := s.word(), s.word()
 		p, at := w.place(where, who)
