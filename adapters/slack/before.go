@@ -21,7 +21,10 @@ func (a *Adapter) before(ctx context.Context, n core.Need) (core.Before, error) 
 	if err != nil {
 		return core.Before{}, a.outcome(err)
 	}
-	me := a.whoami()
+	me, err := a.self(ctx)
+	if err != nil {
+		return core.Before{}, a.outcome(err)
+	}
 	said = slices.DeleteFunc(said, func(m message) bool {
 		return m.TS == n.MessageID || n.MessageID != "" && m.TS > n.MessageID || m.TS <= n.Since || !speaks(&m) || n.Since != "" && a.decoder(me).ours(&m)
 	})

@@ -87,10 +87,13 @@ func (a *Adapter) attach(ctx context.Context, o core.Outbound) error {
 	if done {
 		return nil
 	}
-	me, found := a.whoami(), false
-	err := a.search(ctx, o, func(m *message) bool {
-		ours := me.wrote(m) || me == (identity{}) && m.Bot != "" // who we are is not known yet
-		found = ours && slices.ContainsFunc(m.Files.v, func(f loose[file]) bool {
+	me, err := a.self(ctx)
+	if err != nil {
+		return a.outcome(err)
+	}
+	found := false
+	err = a.search(ctx, o, func(m *message) bool {
+		found = me.wrote(m) && slices.ContainsFunc(m.Files.v, func(f loose[file]) bool {
 			return f.v.Name.v == o.File.Name && f.v.Size.v == int64(len(o.File.Content))
 		})
 		return found

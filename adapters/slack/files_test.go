@@ -77,6 +77,7 @@ func TestUpload(t *testing.T) {
 		"chat.postMessage":           {htmlPage(502), {}},
 	})
 	a := adapter(o, io.Discard)
+	a.me = identity{user: "UBOT", bot: "BBOT"}
 	out := core.Outbound{Key: "p1/0", Kind: core.OutFinal, Place: thread, Text: "see", File: file}
 	_, err := a.Send(t.Context(), out)
 	only(t, err, core.ErrUnknown)

@@ -33,7 +33,11 @@ func (a *Adapter) read(ctx context.Context, p core.Place, before string, limit i
 		out.Before = clean(said[0].TS)
 	}
 	said = slices.DeleteFunc(said, func(m message) bool { return !speaks(&m) })
-	if out.Quotes, err = a.quotes(ctx, a.whoami(), said); err != nil {
+	me, err := a.self(ctx)
+	if err == nil {
+		out.Quotes, err = a.quotes(ctx, me, said)
+	}
+	if err != nil {
 		return core.Page{}, a.outcome(err)
 	}
 	return out, nil

@@ -22,9 +22,12 @@ func (a *Adapter) resolve(ctx context.Context, o core.Outbound) (core.Receipt, e
 	if err := check(o.Place); err != nil {
 		return core.Receipt{}, err
 	}
-	me := a.whoami()
+	me, err := a.self(ctx)
+	if err != nil {
+		return core.Receipt{}, unresolved(a.outcome(err))
+	}
 	found, stray := "", ""
-	err := a.search(ctx, o, func(m *message) bool {
+	err = a.search(ctx, o, func(m *message) bool {
 		switch {
 		case m.Metadata.v.Type.v == metadataType && m.Metadata.v.Payload.v.Key.v == keyOf(o):
 			found = m.TS

@@ -59,8 +59,21 @@ func TestResolve(t *testing.T) {
 	}
 	o := script(map[string][]reply{"conversations.history": {ok(list(it))}})
 	got, err := adapter(o, io.Discard).Features().Resolve(t.Context(), core.Outbound{Key: "p1/0", Place: dm, Text: "x"})
-	if err != nil || got.ID != "1700000060.000100" || o.seen[0].params.Has("oldest") {
+	if err != nil || got.ID != "1700000060.000100" || o.calls("conversations.history")[0].params.Has("oldest") {
 		t.Errorf("Resolve = %v, %v with %v", got, err, o.seen)
+	}
+	// Nor is it missed by a process that has just begun, and asks who it is first.
+	for name, tt := range map[string]struct {
+		auth reply
+		want string
+		err  error
+	}{"asked": {reply{}, "1700000070.000100", nil}, "not told": {htmlPage(502), "", core.ErrUnknown}} {
+		o = script(map[string][]reply{"conversations.replies": {ok(list(theirs, stray))}, "auth.test": {tt.auth}})
+		got, err = adapter(o, io.Discard).Features().Resolve(t.Context(), core.Outbound{Key: "p1/0", Kind: core.OutOpen, Place: thread, Text: "…", After: thread.Topic})
+		if got.ID != tt.want {
+			t.Errorf("%s, Resolve = %v, %v, want %q", name, got, err, tt.want)
+		}
+		only(t, err, tt.err)
 	}
 	o = always(reply{})
 	if got, err := adapter(o, io.Discard).Features().Resolve(t.Context(), core.Outbound{Place: dm, Edit: "1.1", Text: "x"}); err != nil || got.ID != "1.1" {

@@ -100,22 +100,28 @@ func (r *receiver) identify(ctx context.Context) error {
 func (r *receiver) whoAreWe(ctx context.Context) (identity, error) {
 	var failing failing
 	for {
-		var me struct {
-			User       string        `json:"user_id"`
-			Team       string        `json:"team_id"`
-			Bot        loose[string] `json:"bot_id"`
-			Name       loose[string] `json:"user"`
-			Enterprise loose[string] `json:"enterprise_id"`
-		}
 		started := time.Now()
-		err := r.api.call(ctx, "auth.test", nil, &me)
+		me, err := r.ask(ctx)
 		if err == nil {
-			return identity{me.User, me.Bot.v, me.Name.v, me.Team, me.Enterprise.v}, nil
+			return me, nil
 		}
 		if err := r.survive(ctx, &failing, started, err, false); err != nil {
 			return identity{}, err
 		}
 	}
+}
+
+// ask asks Slack who we are.
+func (a *Adapter) ask(ctx context.Context) (identity, error) {
+	var me struct {
+		User       string        `json:"user_id"`
+		Team       string        `json:"team_id"`
+		Bot        loose[string] `json:"bot_id"`
+		Name       loose[string] `json:"user"`
+		Enterprise loose[string] `json:"enterprise_id"`
+	}
+	err := a.api.call(ctx, "auth.test", nil, &me)
+	return identity{me.User, me.Bot.v, me.Name.v, me.Team, me.Enterprise.v}, err
 }
 
 // connect keeps a socket open. Its error is fatal, or ctx has ended.

@@ -169,6 +169,15 @@ func (a *Adapter) whoami() identity {
 	return a.me
 }
 
+// self is our identity; it asks Slack if Run has not been told yet. What was
+// left undelivered is taken up as soon as that is called.
+func (a *Adapter) self(ctx context.Context) (identity, error) {
+	if me := a.whoami(); me.user != "" {
+		return me, nil
+	}
+	return a.ask(ctx)
+}
+
 // state is the adapter's health.
 func (a *Adapter) state() core.Health {
 	a.mu.Lock()
