@@ -2,9 +2,14 @@ package adaptertest
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strconv"
+	"strings"
 	"sync"
+	"testing"
 	"time"
+
+	"github.com/gorilla/websocket"
 )
 
 // DiscordOptions describe the bot. The zero value is a bot with all that it
@@ -12,6 +17,7 @@ import (
 type DiscordOptions struct {
 	Name      string // default "Bellhop"
 	NoContent bool   // Message Content Intent is not enabled in the portal
+	Eager     bool   // sessions may follow each other at once, and as many as one likes
 }
 
 // What the bot under test was given, and where Discord is.
@@ -104,6 +110,47 @@ func (d *Discord) ForbidFiles() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.noFiles = true
+}
+
+// Serve answers on a loopback address until the test ends, the gateway
+// included, and returns the URL of the API.
+func (d *Discord) Serve(tb testing.TB) string {
+	server := httptest.NewServer(d)
+	tb.Cleanup(func() {
+		d.Drop()
+		server.CloseClientConnections()
+		server.Close()
+	})
+	return server.URL + strings.TrimSuffix(discordAPI, "/")
+}
+
+// ServeHTTP implements http.Handler.
+func (d *Discord) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !websocket.IsWebSocketUpgrade(r) {
+		d.answer(r).serve(w, r)
+		return
+	}
+	d.mu.Lock()
+	f := d.faults.take("connect")
+	d.notify()
+	d.mu.Unlock()
+	switch {
+	case f.Status > 0:
+		f.page().serve(w, r)
+	case f.Net != NetFine:
+		answer{net: f.Net}.serve(w, r)
+	default:
+		d.connect(w, r)
+	}
+}
+
+// discordAddress is where the gateway is for who has reached the fake at a host,
+// or without a network.
+func discordAddress(host, otherwise string) string {
+	if host == "" || strings.HasSuffix(host, ".discord.test") {
+		return otherwise
+	}
+	return "ws://" + host
 }
 
 // Revoke makes the token worthless, as a new one in the portal does.

@@ -3,6 +3,8 @@ package adaptertest_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -228,4 +230,49 @@ func TestDiscordIntent(t *testing.T) {
 			t.Errorf("Run: %v", err)
 		}
 	})
+}
+
+// TestDiscordOverLoopback: the fake is the same behind a listener, and eager
+// sessions may follow each other.
+func TestDiscordOverLoopback(t *testing.T) {
+	d := adaptertest.NewDiscord(adaptertest.DiscordOptions{Eager: true})
+	url, ann := d.Serve(t), d.User("Ann")
+	chat := d.Direct(ann)
+	for i := range 3 {
+		ctx, cancel := context.WithCancel(t.Context())
+		heard, done := make(chan core.Inbound, 10), make(chan error, 1)
+		a := newDiscord(adaptertest.DiscordAccess{URL: url, Token: d.Token()})
+		go func() {
+			done <- a.Run(ctx, func(_ context.Context, batch []core.Inbound) error {
+				for _, e := range batch {
+					heard <- e
+				}
+				return nil
+			})
+		}()
+		for a.Features().Health().LastInbound.IsZero() {
+			runtime.Gosched()
+		}
+		text := fmt.Sprint("hello ", i)
+		chat.Post(ann, adaptertest.DiscordPost{Text: text})
+		e := <-heard
+		if _, err := a.Send(ctx, core.Outbound{Key: text, Kind: core.OutFinal, Place: e.Place, Text: "answer to " + e.Text, Answers: []string{e.MessageID}, After: e.MessageID, Last: true}); err != nil {
+			t.Error(err)
+		}
+		if i == 1 { // a session is resumed where the last one said
+			d.Drop()
+			chat.Post(ann, adaptertest.DiscordPost{Text: "during"})
+			if e := <-heard; e.Text != "during" {
+				t.Errorf("after a break: %+v", e)
+			}
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	want := []string{"Ann: hello 0", "Bellhop: answer to hello 0", "Ann: hello 1", "Bellhop: answer to hello 1", "Ann: during", "Ann: hello 2", "Bellhop: answer to hello 2"}
+	if got := texts(chat); !slices.Equal(got, want) {
+		t.Errorf("shown is %q, want %q", got, want)
+	}
 }

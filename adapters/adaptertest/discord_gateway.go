@@ -184,24 +184,26 @@ func (d *Discord) current() *discordSession {
 	return nil
 }
 
-func (d *Discord) gatewayBot(*discordCall) (any, *discordError) {
+func (d *Discord) gatewayBot(c *discordCall) (any, *discordError) {
 	d.identified = slices.DeleteFunc(d.identified, func(t time.Time) bool { return time.Since(t) >= 24*time.Hour })
 	var reset time.Duration
 	if len(d.identified) > 0 {
 		reset = time.Until(d.identified[0].Add(24 * time.Hour))
 	}
-	return map[string]any{"url": discordGateway, "shards": 1, "session_start_limit": map[string]any{"total": discordStarts,
+	return map[string]any{"url": discordAddress(c.host, discordGateway), "shards": 1, "session_start_limit": map[string]any{"total": discordStarts,
 		"remaining": discordStarts - len(d.identified), "reset_after": reset.Milliseconds(), "max_concurrency": 1}}, nil
 }
 
 // begin opens a session for a client that has identified itself. Called with
 // mu held.
 func (d *Discord) begin(k *discordSocket, intents int) {
-	d.identified = append(d.identified, time.Now())
+	if !d.opt.Eager {
+		d.identified = append(d.identified, time.Now())
+	}
 	s := &discordSession{id: "session" + d.id(), intents: intents, socket: k}
 	k.session = s
 	d.sessions = append(d.sessions, s)
-	s.push("READY", map[string]any{"v": 10, "user": d.me.json(), "session_id": s.id, "resume_gateway_url": discordResume,
+	s.push("READY", map[string]any{"v": 10, "user": d.me.json(), "session_id": s.id, "resume_gateway_url": k.address,
 		"guilds":      []any{map[string]any{"id": d.guild, "unavailable": true}},
 		"application": map[string]any{"id": d.me.ID, "flags": 1 << 19}})
 	var channels, threads []any

@@ -76,6 +76,7 @@ func discordJSON(status int, v any) answer {
 
 // discordCall is one call of the API.
 type discordCall struct {
+	host  string            // where it came to; empty: without a network
 	ids   map[string]string // what stands in the path for {name}
 	query url.Values
 	body  json.RawMessage
@@ -185,6 +186,9 @@ func (d *Discord) answer(r *http.Request) answer {
 		return (&discordError{404, 0, "404: Not Found", ""}).answer()
 	}
 	c := &discordCall{ids: ids, query: r.URL.Query()}
+	if r.URL.Host == "" {
+		c.host = r.Host
+	}
 	if err := c.read(r); err != nil {
 		return discordNo(50109).answer()
 	}

@@ -120,6 +120,13 @@ func (c *DiscordChat) Thread(message string) *DiscordChat {
 	return c.d.branch(c.must(message), "thread")
 }
 
+// Branch is the thread of a message; nil: there is none.
+func (c *DiscordChat) Branch(message string) *DiscordChat {
+	c.d.mu.Lock()
+	defer c.d.mu.Unlock()
+	return c.d.chats[message]
+}
+
 // must finds a message that a person acts on.
 func (c *DiscordChat) must(id string) *discordMessage {
 	m := c.find(id)

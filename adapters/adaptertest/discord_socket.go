@@ -17,6 +17,7 @@ import (
 // discordSocket is one connection to the gateway, guarded by Discord.mu.
 type discordSocket struct {
 	conn    *websocket.Conn
+	address string          // where a session may be resumed
 	session *discordSession // nil: not identified
 	frames  [][]byte        // to be written
 	deaf    bool            // half-open: nothing gets through either way
@@ -56,12 +57,17 @@ func (d *Discord) accept(conn net.Conn, f Fault) {
 		f.page().serve(w, r)
 		return
 	}
+	d.connect(w, r)
+}
+
+// connect serves a connection to the gateway until it ends.
+func (d *Discord) connect(w http.ResponseWriter, r *http.Request) {
 	up := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
 	ws, err := up.Upgrade(w, r, nil)
 	if err != nil {
 		return // the client was told
 	}
-	k := &discordSocket{conn: ws, gone: make(chan struct{})}
+	k := &discordSocket{conn: ws, address: discordAddress(r.Host, discordResume), gone: make(chan struct{})}
 	k.frames = append(k.frames, encode(map[string]any{"op": discordHello, "s": nil, "t": nil,
 		"d": map[string]any{"heartbeat_interval": discordInterval.Milliseconds()}}))
 	if q := r.URL.Query(); q.Get("v") != "10" || q.Get("encoding") != "json" {

@@ -7,30 +7,39 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
-
-	"bellhop/adapters/adaptertest"
 )
 
-// TestChaos kills the program again and again, at random instants and right
+// TestChaos has a crowd of people on Telegram.
+func TestChaos(t *testing.T) { survive(t, newTelegramTown(), 20) }
+
+// TestChaosSlack has them in Slack.
+func TestChaosSlack(t *testing.T) { survive(t, newSlackTown(), 10) }
+
+// TestChaosDiscord has them on Discord.
+func TestChaosDiscord(t *testing.T) { survive(t, newDiscordTown(), 10) }
+
+// survive kills the program again and again, at random instants and right
 // after calls that matter, while people write to it in several chats, the
 // platform and the model fail now and then, and some of its ends are orderly.
 // What the people see in the end is the test: one answer to each message, in
 // order, in the right place.
 //
-// BELLHOP_CHAOS_KILLS is how often it is killed, BELLHOP_CHAOS_SEED repeats the
+// BELLHOP_CHAOS_KILLS is how often it is killed if not so often as by default, BELLHOP_CHAOS_SEED repeats the
 // decisions of an earlier run as far as timing allows, BELLHOP_CHAOS_CROWD adds
 // places.
-func TestChaos(t *testing.T) {
-	kills := number(t, "BELLHOP_CHAOS_KILLS", 20)
+func survive(t *testing.T, where town, most uint64) {
+	kills := number(t, "BELLHOP_CHAOS_KILLS", most)
 	seed := number(t, "BELLHOP_CHAOS_SEED", rand.Uint64N(1_000_000))
 	t.Logf("seed %d, %d kills", seed, kills)
-	c := newChaos(t, seed)
+	c := newChaos(t, seed, where)
+	c.open()
 	began := time.Now()
 
 	ctx, cancel := context.WithCancel(t.Context())
@@ -62,7 +71,7 @@ func number(t *testing.T, name string, fallback uint64) uint64 {
 type chaos struct {
 	t      *testing.T
 	seed   uint64
-	tg     *adaptertest.Telegram
+	town   town
 	model  *model
 	places []*place
 	start  invocation
@@ -86,16 +95,15 @@ type chaos struct {
 // rng is one of the independent sources of decisions.
 func (c *chaos) rng(n int) *rand.Rand { return rand.New(rand.NewPCG(c.seed, uint64(n))) }
 
-func newChaos(t *testing.T, seed uint64) *chaos {
-	c := &chaos{t: t, seed: seed, tg: adaptertest.NewTelegram(adaptertest.TelegramOptions{Token: token}), boot: time.Second}
+func newChaos(t *testing.T, seed uint64, where town) *chaos {
+	c := &chaos{t: t, seed: seed, town: where, boot: time.Second}
 	c.dice, c.luck = c.rng(1), c.rng(2)
 	c.model = &model{act: c.think}
 	dir := t.TempDir()
 	c.store = filepath.Join(dir, "data")
 	path := write(t, dir, "config.toml", fmt.Sprintf(`
-[adapters.telegram]
-token = "${TOKEN}"
-api_url = %q
+[adapters.%s]
+%s
 [providers.fake]
 type = "openai"
 api_key = "${KEY}"
@@ -103,11 +111,33 @@ base_url = "%s/v1"
 [agents.assistant]
 model = "fake/fake"
 [access]
-members = ["telegram:*"]
-`, serve(t, c.platform()), serve(t, c.thinker())))
-	c.start = invocation{dir: dir, env: []string{"TOKEN=" + token, "KEY=" + apiKey}, args: []string{"run", "--config", path}}
-	c.populate(os.Getenv("BELLHOP_CHAOS_CROWD") != "")
+members = ["%s:*"]
+`, where.name(), where.config(serve(t, c.platform())), serve(t, c.thinker()), where.name()))
+	c.start = invocation{dir: dir, env: []string{"KEY=" + apiKey}, args: []string{"run", "--config", path}}
+	for name, secret := range where.secrets() {
+		c.start.env = append(c.start.env, name+"="+secret)
+	}
+	c.places = where.populate(os.Getenv("BELLHOP_CHAOS_CROWD") != "")
 	return c
+}
+
+// open lets people and the program meet, where that is needed.
+func (c *chaos) open() {
+	if !c.town.acquainted() {
+		return
+	}
+	do := c.model.act
+	c.model.does(answers)
+	p := c.launch()
+	c.ready(p)
+	for _, place := range c.places {
+		place.ask(0, c)
+	}
+	if !within(patience, func() bool { return !slices.ContainsFunc(c.places, func(p *place) bool { return !p.answered() }) }) {
+		c.t.Fatalf("the first questions are not answered\n%s", tail(p.log.String()))
+	}
+	p.kill()
+	c.model.does(do)
 }
 
 // trap kills the process at a moment.
@@ -123,13 +153,13 @@ type trap struct {
 type moment string
 
 const (
-	polled    moment = "getUpdates was answered with updates"
-	sending   moment = "sendMessage came in"
-	sent      moment = "sendMessage took effect"
-	sentTold  moment = "sendMessage was answered"
-	editing   moment = "editMessageText came in"
-	edited    moment = "editMessageText took effect"
-	editTold  moment = "editMessageText was answered"
+	polled    moment = "what has happened was told"
+	sending   moment = "a message came in"
+	sent      moment = "a message took effect"
+	sentTold  moment = "a message was answered"
+	editing   moment = "an edit came in"
+	edited    moment = "an edit took effect"
+	editTold  moment = "an edit was answered"
 	asking    moment = "the model was asked"
 	modelDone moment = "the model was done"
 )
@@ -258,19 +288,14 @@ func (c *chaos) ends(p *program, d time.Duration) bool {
 // last question is asked: when it is answered, nothing before it is still to
 // come.
 func (c *chaos) quiet() {
-	c.tg.Heal()
+	c.town.calm()
 	c.model.does(answers)
 	p := c.launch()
 	for _, place := range c.places {
-		place.ask(place.people[0], c)
+		place.ask(0, c)
 	}
 	done := within(2*time.Minute, func() bool {
-		for _, place := range c.places {
-			if !place.answered(place.asked[len(place.asked)-1]) {
-				return false
-			}
-		}
-		return c.tg.Unconfirmed() == 0
+		return c.town.told() && !slices.ContainsFunc(c.places, func(p *place) bool { return !p.answered() })
 	})
 	if !done {
 		c.t.Errorf("the last questions are not answered\n%s", tail(p.log.String()))

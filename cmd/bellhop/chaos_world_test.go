@@ -5,24 +5,74 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"path"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
 	"bellhop/adapters/adaptertest"
+	"bellhop/core"
 )
 
-// place is a chat, or a topic of one, and the people who write there.
+// town is a platform, with those who use it.
+type town interface {
+	http.Handler
+	// name is the adapter's, and config its settings there for the URL at which
+	// the platform is served. secrets are set in the environment by name.
+	name() string
+	config(url string) string
+	secrets() map[string]string
+	// populate makes the places, more of them for a crowd.
+	populate(crowd bool) []*place
+	// pace is the longest time in which nobody at a place does anything.
+	pace() time.Duration
+	// part is how often a part of a long answer goes on and on, so that each is
+	// about a message.
+	part() int
+	// sees tells what a request is.
+	sees(r *http.Request) sight
+	// storm makes something go wrong between the process and the platform.
+	storm(r *rand.Rand)
+	calm()
+	// told reports whether the process has been told of all that has happened.
+	told() bool
+	// acquainted: a place can be caught up with only once it has been heard.
+	acquainted() bool
+}
+
+// sight is what a request to the platform is, as far as it matters when.
+type sight struct {
+	receives bool      // it is how the process is told of what happens
+	lasts    bool      // it is a connection that stays
+	moments  [3]moment // when it comes in, takes effect and is answered
+}
+
+// room is where people of a platform talk. Who of them does something is a
+// number, of which each has a place.
+type room interface {
+	// say writes a text, with a mention of the bot if it is called, and returns
+	// the message's platform id.
+	say(who int, text string, called bool) string
+	edit(id, text string)
+	// command gives the bot a command that it must obey once.
+	command(who int, name string)
+	// chat writes what is not for the bot.
+	chat(who int)
+	shown() []adaptertest.Shown
+}
+
+// place is a room, and what was said there.
 type place struct {
-	name   string
-	id     string // as the store names it
-	chat   *adaptertest.TelegramChat
+	name string
+	id   string // as the store names it
+	room
 	shared bool // the bot must be mentioned
-	people []*adaptertest.TelegramUser
+	// scattered: each message opens a thread, which is a place of its own to the
+	// store, and in which its answer stands.
+	scattered bool
 	// restless: its people also stop, retry, correct themselves and start
 	// afresh, so that there is no telling what they get; only that it is one
 	// whole outcome each.
@@ -35,95 +85,75 @@ type place struct {
 // asked is one question.
 type asked struct {
 	number  int
-	message int // platform id
+	message string // platform id
 }
 
-// populate makes the places: a private chat, two supergroups and a topic, each
-// with message ids of its own. In a crowd there are others whose ids come from
-// the same counters, so that what a crash leaves behind is harder to find.
-func (c *chaos) populate(crowd bool) {
-	user := func(id int64) *adaptertest.TelegramUser { return c.tg.User(id, fmt.Sprint("Person ", id)) }
-	add := func(name string, chat *adaptertest.TelegramChat, shared bool, people ...*adaptertest.TelegramUser) {
-		id := "telegram:" + strconv.FormatInt(chat.ID(), 10)
-		if chat.TopicID() != 0 {
-			id += "/" + strconv.Itoa(chat.TopicID())
-		}
-		c.places = append(c.places, &place{name: name, id: id, chat: chat, shared: shared, people: people, commands: map[string]int{}})
-	}
-	private := func(id int64) { add("the chat of "+user(id).Name, c.tg.Private(user(id)), false, user(id)) }
-	forum := c.tg.Forum("Forum")
-	private(1001)
-	add("the supergroup", c.tg.Supergroup("Supergroup"), true, user(2001), user(2003))
-	add("the first topic", forum.Topic(user(2001), "One"), true, user(2001), user(2004))
-	add("the restless supergroup", c.tg.Supergroup("Restless"), true, user(2005), user(2006))
-	c.places[len(c.places)-1].restless = true
-	if crowd {
-		private(1002)
-		private(1003)
-		add("the group", c.tg.Group("Group"), true, user(2001), user(2002))
-		add("the second topic", forum.Topic(user(2001), "Two"), true, user(2001), user(2002))
-	}
+// covers reports whether an address in the store is of the place.
+func (p *place) covers(at core.Place) bool {
+	return at.String() == p.id || p.scattered && strings.HasPrefix(at.String(), p.id+"/")
 }
 
 // live is what happens in the place until ctx ends.
 func (p *place) live(ctx context.Context, r *rand.Rand, c *chaos) {
-	for rest(ctx, upTo(r, 1200*time.Millisecond)) {
-		who := p.people[r.IntN(len(p.people))]
+	for rest(ctx, upTo(r, c.town.pace())) {
+		who := r.IntN(2)
 		switch roll := r.IntN(100); {
-		case roll < 10:
-			p.command(who, c, []string{"help", "status", "start"}[r.IntN(3)])
+		case roll < 10 && !p.scattered:
+			p.order(who, []string{"help", "status", "start"}[r.IntN(3)])
 		case roll < 30 && p.restless:
-			p.command(who, c, []string{"stop", "retry", "new"}[r.IntN(3)])
+			p.order(who, []string{"stop", "retry", "new"}[r.IntN(3)])
 		case roll < 40 && p.restless && len(p.asked) > 0:
-			_, text := c.question(p)
-			p.chat.Edit(p.asked[r.IntN(len(p.asked))].message, text)
+			_, text := c.question()
+			p.edit(p.asked[r.IntN(len(p.asked))].message, text)
 		case roll < 25: // too fast to be answered one by one
 			for range 2 + r.IntN(3) {
 				p.ask(who, c)
 			}
 		case roll < 40 && p.shared:
-			p.chat.Say(who, "Nothing for the bot, which does not see this.")
+			p.chat(who)
 		default:
 			p.ask(who, c)
 		}
 	}
 }
 
-// command gives the bot a command.
-func (p *place) command(who *adaptertest.TelegramUser, c *chaos, name string) {
+// order gives the bot a command.
+func (p *place) order(who int, name string) {
 	p.commands[name]++
-	if p.shared {
-		name += "@" + c.tg.Me().Username
-	}
-	p.chat.Command(who, name, "")
+	p.command(who, name)
 }
 
 // question is the text of a new one.
-func (c *chaos) question(p *place) (n int, text string) {
+func (c *chaos) question() (n int, text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.numbers++
-	text = fmt.Sprintf("Please tell me q%d", c.numbers)
-	if p.shared {
-		text = "@" + c.tg.Me().Username + " " + text
-	}
-	return c.numbers, text
+	return c.numbers, fmt.Sprintf("Please tell me q%d", c.numbers)
 }
 
 // ask writes a new question.
-func (p *place) ask(who *adaptertest.TelegramUser, c *chaos) {
-	n, text := c.question(p)
-	p.asked = append(p.asked, asked{n, p.chat.Say(who, text)})
+func (p *place) ask(who int, c *chaos) {
+	n, text := c.question()
+	p.asked = append(p.asked, asked{n, p.say(who, text, p.shared)})
 }
 
-// answered reports whether an answer to the question is shown.
-func (p *place) answered(q asked) bool {
-	for _, s := range p.chat.Shown() {
-		if s.Own && strings.Contains(" "+s.Text, fmt.Sprintf(" a%d", q.number)) && strings.HasSuffix(s.Text, ".") {
-			return true
+// answered reports whether the last questions are: the last, or where each
+// stands by itself, all of them.
+func (p *place) answered() bool {
+	shown := p.shown()
+	open := p.asked[len(p.asked)-1:]
+	if p.scattered {
+		open = p.asked
+	}
+	for _, q := range open {
+		if !slices.ContainsFunc(shown, func(s adaptertest.Shown) bool {
+			return s.Own && (strings.Contains(" "+s.Text, fmt.Sprintf(" a%d", q.number)) && strings.HasSuffix(s.Text, ".") ||
+				p.scattered && s.Topic == q.message && noticeText.MatchString(s.Text))
+		}) {
+			return false
 		}
 	}
-	return false
+	return true
 }
 
 // rest waits and reports whether ctx has not ended.
@@ -140,16 +170,20 @@ func rest(ctx context.Context, d time.Duration) bool {
 
 // weather is what goes wrong between the process and the platform.
 func (c *chaos) weather(ctx context.Context, r *rand.Rand) {
-	faults := []adaptertest.Fault{
+	for rest(ctx, upTo(r, 2*time.Second)) {
+		c.town.storm(r)
+	}
+}
+
+// faults are those of a call.
+func faults(r *rand.Rand) adaptertest.Fault {
+	all := []adaptertest.Fault{
 		{Net: adaptertest.NetLost},
 		{Status: http.StatusBadGateway},
 		{Status: http.StatusGatewayTimeout, Net: adaptertest.NetLost},
 		{RetryAfter: time.Second},
 	}
-	for rest(ctx, upTo(r, 2*time.Second)) {
-		method := []string{"sendMessage", "editMessageText", "getUpdates"}[r.IntN(3)]
-		c.tg.Fail(method, 1, faults[r.IntN(len(faults))])
-	}
+	return all[r.IntN(len(all))]
 }
 
 // lucky is a decision of the platform or the model.
@@ -164,41 +198,40 @@ func (c *chaos) lag() time.Duration {
 	return lucky(c, func(r *rand.Rand) time.Duration { return upTo(r, 8*time.Millisecond) })
 }
 
-// platform is the fake Telegram some milliseconds away, with an eye on what is
-// called. What has left the process takes effect even if that is dead by then.
+// platform is the fake some milliseconds away, with an eye on what is called.
+// What has left the process takes effect even if that is dead by then.
 func (c *chaos) platform() http.Handler {
-	eyes := map[string][3]moment{
-		"sendMessage":     {sending, sent, sentTold},
-		"editMessageText": {editing, edited, editTold},
-	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		eye := c.town.sees(r)
+		if eye.receives {
+			c.mu.Lock()
+			c.polls++
+			c.mu.Unlock()
+		}
+		if eye.lasts {
+			c.town.ServeHTTP(w, r)
+			return
+		}
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		method := path.Base(r.URL.Path)
-		eye := eyes[method]
-		if method == "getUpdates" {
-			c.mu.Lock()
-			c.polls++
-			c.mu.Unlock()
-		} else {
-			c.at(eye[0])
+		if !eye.receives {
+			c.at(eye.moments[0])
 			<-time.After(c.lag())
 		}
 		answer := httptest.NewRecorder()
-		c.tg.ServeHTTP(answer, r)
-		c.at(eye[1])
+		c.town.ServeHTTP(answer, r)
+		c.at(eye.moments[1])
 		<-time.After(c.lag())
-		w.Header().Set("Content-Type", answer.Header().Get("Content-Type"))
+		maps.Copy(w.Header(), answer.Header())
 		w.WriteHeader(answer.Code)
 		_, _ = w.Write(answer.Body.Bytes()) // the process may be gone
 		_ = http.NewResponseController(w).Flush()
-		if method == "getUpdates" && bytes.Contains(answer.Body.Bytes(), []byte(`"update_id"`)) {
-			c.at(polled)
+		if !eye.receives || bytes.Contains(answer.Body.Bytes(), []byte(`"update_id"`)) {
+			c.at(eye.moments[2])
 		}
-		c.at(eye[2])
 	})
 }
 
@@ -224,7 +257,7 @@ func (c *chaos) think(a inquiry) act {
 			do.tool, do.pieces = "read_history", []string{"Let me look it up."}
 			return do
 		case roll < 32:
-			do.pieces = shreds(r, a.lecture())
+			do.pieces = shreds(r, a.lecture(c.town.part()))
 		default:
 			do.pieces = shreds(r, a.answer())
 		}
@@ -239,7 +272,7 @@ func (c *chaos) think(a inquiry) act {
 const parts = 3
 
 // lecture is an answer that is too long for one message.
-func (a inquiry) lecture() string {
+func (a inquiry) lecture(part int) string {
 	numbers := a.open()
 	if len(numbers) == 0 {
 		return a.answer()
@@ -247,7 +280,7 @@ func (a inquiry) lecture() string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSuffix(a.answer(), ".") + ", at length.")
 	for i := range parts {
-		fmt.Fprintf(&b, "\n\nPart a%s.%d says: %s.", numbers[0], i+1, strings.Repeat("on and on ", 350))
+		fmt.Fprintf(&b, "\n\nPart a%s.%d says: %s.", numbers[0], i+1, strings.Repeat("on and on ", part))
 	}
 	return b.String()
 }

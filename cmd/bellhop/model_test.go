@@ -136,6 +136,7 @@ func pause(r *http.Request, d time.Duration) bool {
 // answer, a17.
 var (
 	question = regexp.MustCompile(`\bq(\d+)\b`)
+	quoted   = regexp.MustCompile(`(?m)^> .*$`) // what others were asked, perhaps
 	answered = regexp.MustCompile(`\ba(\d+)(?:\.(\d+))?\b`)
 )
 
@@ -151,7 +152,7 @@ func (a inquiry) open() (numbers []string) {
 	}
 	for _, m := range a.Messages {
 		if m.Role == "user" {
-			for _, found := range question.FindAllStringSubmatch(m.Content, -1) {
+			for _, found := range question.FindAllStringSubmatch(quoted.ReplaceAllString(m.Content, ""), -1) {
 				if n := found[1]; !done[n] {
 					done[n] = true
 					numbers = append(numbers, n)
