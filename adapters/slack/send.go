@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -137,8 +138,12 @@ func (a *Adapter) edit(ctx context.Context, o core.Outbound) (core.Receipt, erro
 	err := a.write(ctx, "chat.update", params, o, nil)
 	if is(err, "cant_update_message", "streaming_state_conflict", "message_in_streaming_state") {
 		// A stream of an earlier process, perhaps, which must be ended first.
-		if a.api.call(ctx, "chat.stopStream", params, nil) == nil {
+		stop := a.api.call(ctx, "chat.stopStream", url.Values{"channel": {o.Place.Channel}, "ts": {o.Edit}}, nil)
+		switch e, _ := errors.AsType[*apiError](stop); {
+		case stop == nil, is(stop, "message_not_in_streaming_state"):
 			err = a.write(ctx, "chat.update", params, o, nil)
+		case e.code == "", e.retryAfter > 0, slices.Contains(unclear, e.code), slices.Contains(notNow, e.code), slices.Contains(finished, e.code):
+			err = stop // it may work later, and the edit then
 		}
 	}
 	if err != nil {

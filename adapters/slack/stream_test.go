@@ -364,3 +364,51 @@ func TestEmojiNames(t *testing.T) {
 		t.Error("no name for the mark of those who read")
 	}
 }
+
+// TestStreamOfAnotherProcess: who edits a stream that an earlier process has
+// left open ends it first; when that does not work at once, the edit is tried
+// again and nothing is given up.
+func TestStreamOfAnotherProcess(t *testing.T) {
+	conflict := no("streaming_state_conflict")
+	tests := map[string]struct {
+		stop reply
+		want error // of the first try
+	}{
+		"ended":          {ok(""), nil},
+		"ended by Slack": {no("message_not_in_streaming_state"), nil},
+		"bad gateway":    {htmlPage(502), core.ErrUnknown},
+		"no answer":      {reply{err: errors.New("connection reset")}, core.ErrUnknown},
+		"later":          {no("service_unavailable"), core.ErrNotSent},
+		"not ours":       {no("message_not_owned_by_app"), core.ErrRefused},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			updates := []reply{conflict, ok(`"ts":"1700000060.000100"`)}
+			if tt.want != nil {
+				updates = []reply{conflict, conflict, ok(`"ts":"1700000060.000100"`)}
+			}
+			o := script(map[string][]reply{"chat.update": updates, "chat.stopStream": {tt.stop, ok("")}})
+			a := adapter(o, io.Discard)
+			final := core.Outbound{Key: "p1/0", Kind: core.OutFinal, Place: thread, Text: "the answer", Edit: "1700000060.000100", Last: true}
+			_, err := a.Send(t.Context(), final)
+			if tt.want == nil {
+				if err != nil {
+					t.Errorf("Send = %v", err)
+				}
+				return
+			}
+			only(t, err, tt.want)
+			if errors.Is(tt.want, core.ErrRefused) {
+				return
+			}
+			if _, err := a.Send(t.Context(), final); err != nil {
+				t.Errorf("again, Send = %v", err)
+			}
+		})
+	}
+	o := script(map[string][]reply{"chat.update": {conflict}, "chat.stopStream": {tooManyCalls(30)}})
+	_, err := adapter(o, io.Discard).Send(t.Context(), core.Outbound{Key: "p1/0", Kind: core.OutFinal, Place: thread, Text: "x", Edit: "1700000060.000100"})
+	if wait, ok := errors.AsType[*core.RetryAfter](err); !ok || wait.After != 30*time.Second {
+		t.Errorf("limited, Send = %v", err)
+	}
+}
