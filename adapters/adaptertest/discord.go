@@ -57,6 +57,7 @@ type Discord struct {
 	files    map[string]*discordFile     // by path
 	commands []map[string]any            // nil: none were published
 	tokens   map[string]*discordResponse // by the token of an interaction
+	delays   []time.Duration             // from interactions to their acknowledgements
 	lastID   int64
 	lastEdit time.Time
 	faults   faults
@@ -165,6 +166,28 @@ func (d *Discord) Revoke() {
 func (d *Discord) notify() {
 	close(d.changed)
 	d.changed = make(chan struct{})
+}
+
+// Wait blocks until cond holds. cond is tried again after each change of the
+// fake, without its lock, so it may call the observing methods. It fails the
+// test when what was waited for does not happen.
+func (d *Discord) Wait(tb testing.TB, what string, cond func() bool) {
+	tb.Helper()
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	for {
+		d.mu.Lock()
+		changed := d.changed
+		d.mu.Unlock()
+		if cond() {
+			return
+		}
+		select {
+		case <-changed:
+		case <-late.C:
+			tb.Fatalf("waited in vain for %s", what)
+		}
+	}
 }
 
 // await blocks until cond, which is called with mu held, and reports whether

@@ -133,6 +133,9 @@ func (d *Discord) answerInteraction(c *discordCall) (any, *discordError) {
 	if e := c.decode(&b); e != nil {
 		return nil, e
 	}
+	if r != nil {
+		d.delays = append(d.delays, time.Since(r.born))
+	}
 	switch {
 	case r == nil || r.id != c.ids["interaction"]:
 		return nil, discordNo(10062)
@@ -164,6 +167,14 @@ func (d *Discord) answerInteraction(c *discordCall) (any, *discordError) {
 	}
 	r.acked = true
 	return nil, nil
+}
+
+// Delays are the times from each interaction to its acknowledgement, one that
+// came too late included.
+func (d *Discord) Delays() []time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.delays)
 }
 
 // editOriginal gives a command its answer.

@@ -2,7 +2,6 @@ package adaptertest_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"image"
@@ -11,46 +10,29 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"bellhop/adapters/adaptertest"
 	"bellhop/core"
-	"bellhop/core/bus"
 	"bellhop/core/coretest"
 	"bellhop/core/llm/script"
-	"bellhop/core/mailbox"
-	"bellhop/core/run"
-	"bellhop/media"
-	"bellhop/store"
 	"bellhop/store/memkv"
-	"bellhop/tools"
-	"bellhop/tools/channel"
-	"bellhop/tools/history"
 )
 
-// stage is one conversation on one platform: the appliance, wired as cmd/bellhop
-// wires it, and the people.
+// stage is one conversation on one platform: the appliance and the people.
 type stage struct {
+	*house
 	t      *testing.T
 	name   string
 	script *coretest.Archive
 	p      adaptertest.Platform
-	model  *script.Provider
 	people map[string]adaptertest.Account
 	rooms  []*room
 	thread *room // where the last mention in #team is answered
 	seen   strings.Builder
 	log    bytes.Buffer
-
-	bus   *bus.Bus
-	mail  *mailbox.System
-	store *store.Store
-	files *media.Store
-	stop  context.CancelFunc
-	ended sync.WaitGroup
 }
 
 // room is a place where people talk, and what they said last there.
@@ -62,71 +44,18 @@ type room struct {
 }
 
 func newStage(t *testing.T, name string, harness func([]core.Command) adaptertest.Harness, a *coretest.Archive) *stage {
-	s := &stage{t: t, name: name, script: a, model: script.New(), people: map[string]adaptertest.Account{}}
+	s := &stage{t: t, name: name, script: a, people: map[string]adaptertest.Account{}}
 	log := slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	commands := append(bus.Commands(func() []bus.AdapterHealth { return s.bus.Health() }), mailbox.Commands()...)
-	slices.SortFunc(commands, func(x, y core.Command) int { return strings.Compare(x.Name, y.Name) })
-	s.p = harness(commands).New(t)
-	var err error
-	if s.store, err = store.Open(t.Context(), memkv.New(memkv.Options{}), store.Options{Log: log}); err != nil {
-		t.Fatal(err)
-	}
-	if s.files, err = media.Open(t.TempDir(), media.Limits{}); err != nil {
-		t.Fatal(err)
-	}
-	set, err := tools.NewSet(history.New(s.store, time.UTC), channel.New(func(name string) channel.Read { return s.bus.Features(name).Read }, s.store, time.UTC), slow())
-	if err != nil {
-		t.Fatal(err)
-	}
-	bots := []core.Bot{{Handle: "chief", Name: "Chief", Model: "script/chief", Vision: true, Steps: 40, RunTime: 15 * time.Minute,
-		History: core.Budget{Tokens: 24_000, Messages: 80}}}
-	cursors := func(ctx context.Context) ([]core.Cursor, error) { return s.store.Cursors(ctx, name) }
-	s.bus = bus.New(t.Context(), bus.Options{Store: s.store, Adapters: []core.Adapter{s.p.Adapter(t, cursors)}, Agent: "chief", Bots: bots,
-		Access: core.Access{Members: []string{name + ":*"}}, Commands: commands, Log: log})
-	runner := run.New(run.Options{Store: s.store, Outbox: s.bus, Bots: bots, Tools: set, Files: s.files, Repair: tools.Repair,
-		Canonical: tools.Canonical, Cap: tools.Cap, MaxHops: 20, Zone: time.UTC, Log: log,
-		Provider: func(string) (core.Provider, string, error) { return s.model, "chief", nil },
-		Wake:     func(items []core.Item) { s.mail.Wake(items) }})
-	s.mail = mailbox.New(mailbox.Options{Store: s.store, Runner: runner, Bots: bots, MaxRuns: 8, Log: log})
-	ctx, stop := context.WithCancel(t.Context())
-	s.stop = stop
-	s.ended.Go(func() {
-		if err := s.mail.Run(ctx, ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	s.ended.Go(func() {
-		if err := s.bus.Run(ctx, s.mail); err != nil {
-			t.Error(err)
-		}
+	s.house = newHouse(t, memkv.New(memkv.Options{}), log, name, func(commands []core.Command, cursors core.Cursors) core.Adapter {
+		s.p = harness(commands).New(t)
+		return s.p.Adapter(t, cursors)
 	})
 	s.pass(5 * time.Second)
 	return s
 }
 
-// slow is a tool that takes its time.
-func slow() core.Tool {
-	type arguments struct {
-		Query string `json:"query" doc:"what to look for"`
-	}
-	spec := core.ToolSpec{Name: "search", Description: "looks for something", ReadOnly: true, Idempotent: true}
-	return tools.Func(spec, func(ctx context.Context, _ *core.Env, in arguments) (core.ToolResult, error) {
-		select {
-		case <-time.After(5 * time.Second):
-			return core.ToolResult{Text: "found: " + in.Query}, nil
-		case <-ctx.Done():
-			return core.ToolResult{}, context.Cause(ctx)
-		}
-	})
-}
-
 func (s *stage) end() {
-	s.stop()
-	s.ended.Wait()
-	s.bus.Close()
-	if err := errors.Join(s.store.Close(), s.files.Close()); err != nil {
-		s.t.Error(err)
-	}
+	s.house.end(s.t)
 	if s.t.Failed() {
 		s.t.Logf("log:\n%s", s.log.String())
 	}

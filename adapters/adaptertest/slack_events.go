@@ -16,6 +16,7 @@ type slackEvent struct {
 	due      time.Time // when the attempt has failed without an acknowledgement
 	socket   *slackSocket
 	acked    bool
+	written  time.Time // when the last envelope was
 }
 
 // retryAfter is how long each attempt is waited for. After the last the event
@@ -32,7 +33,8 @@ func (s *Slack) push(e *slackEvent) {
 // dispatch gives the sockets what they are to send now, and says when there is
 // more to do; zero: not by itself. Called with mu held.
 func (s *Slack) dispatch() (wake time.Time) {
-	s.events = slices.DeleteFunc(s.events, func(e *slackEvent) bool { return !e.wait(s, time.Now()) })
+	now := time.Now()
+	s.events = slices.DeleteFunc(s.events, func(e *slackEvent) bool { return !e.wait(s, now) })
 	ready := slices.DeleteFunc(slices.Clone(s.sockets), func(k *slackSocket) bool { return k.leaving })
 	if len(ready) == 0 {
 		ready = s.sockets
@@ -41,7 +43,7 @@ func (s *Slack) dispatch() (wake time.Time) {
 		if e.socket == nil && len(ready) > 0 {
 			s.turn++
 			e.socket = ready[s.turn%len(ready)]
-			e.socket.frames = append(e.socket.frames, e.frame())
+			e.socket.frames = append(e.socket.frames, slackFrame{e.frame(), e})
 			s.sent[e.envelope] = e
 			s.notify()
 		}
@@ -144,6 +146,7 @@ func (s *Slack) Redeliver() {
 func (s *Slack) Unacked() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.events = slices.DeleteFunc(s.events, func(e *slackEvent) bool { return !e.wait(s, time.Now()) })
+	now := time.Now()
+	s.events = slices.DeleteFunc(s.events, func(e *slackEvent) bool { return !e.wait(s, now) })
 	return len(s.events)
 }

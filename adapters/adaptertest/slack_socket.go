@@ -28,11 +28,17 @@ const (
 // slackSocket is one connection of Socket Mode, guarded by Slack.mu.
 type slackSocket struct {
 	conn    *websocket.Conn
-	frames  [][]byte  // to be written
-	deaf    bool      // half-open: nothing gets through either way
-	leaving bool      // a disconnect was sent: it gets no new events if there is another
-	end     time.Time // when it is closed; zero: not
+	frames  []slackFrame // to be written
+	deaf    bool         // half-open: nothing gets through either way
+	leaving bool         // a disconnect was sent: it gets no new events if there is another
+	end     time.Time    // when it is closed; zero: not
 	gone    chan struct{}
+}
+
+// slackFrame is a frame, and the event that it brings, if any.
+type slackFrame struct {
+	data  []byte
+	event *slackEvent
 }
 
 // Dial connects a socket without a network: a websocket.Dialer's
@@ -119,9 +125,9 @@ func (s *Slack) connect(w http.ResponseWriter, r *http.Request) {
 		k.leave("too_many_websockets")
 	} else {
 		s.sockets = append(s.sockets, k)
-		k.frames = append(k.frames, encode(map[string]any{"type": "hello", "num_connections": len(s.sockets),
+		k.frames = append(k.frames, slackFrame{data: encode(map[string]any{"type": "hello", "num_connections": len(s.sockets),
 			"connection_info": map[string]any{"app_id": slackApp},
-			"debug_info":      map[string]any{"host": "applink-1", "build_number": 1, "approximate_connection_time": 18060}}))
+			"debug_info":      map[string]any{"host": "applink-1", "build_number": 1, "approximate_connection_time": 18060}})})
 	}
 	s.notify()
 	s.mu.Unlock()
@@ -133,8 +139,8 @@ func (s *Slack) connect(w http.ResponseWriter, r *http.Request) {
 
 // leave sends a disconnect, and ends the socket when its reason says.
 func (k *slackSocket) leave(reason string) {
-	k.frames = append(k.frames, encode(map[string]any{"type": "disconnect", "reason": reason,
-		"debug_info": map[string]any{"host": "applink-1"}}))
+	k.frames = append(k.frames, slackFrame{data: encode(map[string]any{"type": "disconnect", "reason": reason,
+		"debug_info": map[string]any{"host": "applink-1"}})})
 	k.leaving, k.end = true, time.Now()
 	if reason == "warning" {
 		k.end = k.end.Add(warningTime)
@@ -162,7 +168,11 @@ func (s *Slack) write(k *slackSocket) {
 		var frame []byte
 		over := !k.end.IsZero() && !time.Now().Before(k.end)
 		if len(k.frames) > 0 && !k.deaf {
-			frame, k.frames = k.frames[0], k.frames[1:]
+			frame = k.frames[0].data
+			if e := k.frames[0].event; e != nil {
+				e.written = time.Now()
+			}
+			k.frames = k.frames[1:]
 		} else if over {
 			s.drop(k)
 		}
@@ -247,6 +257,7 @@ type SlackAck struct {
 	Envelope string
 	Payload  string // JSON; empty: none
 	Time     time.Time
+	After    time.Duration // since the envelope was written
 }
 
 // ack takes an acknowledgement, from whichever socket it comes. Called with mu
@@ -259,8 +270,12 @@ func (s *Slack) ack(frame []byte) {
 	if json.Unmarshal(frame, &a) != nil {
 		return
 	}
-	s.acks = append(s.acks, SlackAck{a.Envelope, string(a.Payload), time.Now()})
-	if e := s.sent[a.Envelope]; e != nil && !e.acked {
+	ack, e := SlackAck{Envelope: a.Envelope, Payload: string(a.Payload), Time: time.Now()}, s.sent[a.Envelope]
+	if e != nil {
+		ack.After = ack.Time.Sub(e.written)
+	}
+	s.acks = append(s.acks, ack)
+	if e != nil && !e.acked {
 		e.acked = true
 		s.events = slices.DeleteFunc(s.events, func(other *slackEvent) bool { return other == e })
 		s.done = append(s.done, e)
