@@ -147,8 +147,40 @@ func (t *Telegram) sendMessage(p params) (any, *apiError) {
 	return t.messageJSON(m, true), nil
 }
 
+// rich is the text of a rich message, as it was written.
+func (p params) rich() (markdown string, e *apiError) {
+	var rich struct {
+		Markdown string `json:"markdown"`
+		Skip     bool   `json:"skip_entity_detection"`
+	}
+	if e := p.object("rich_message", &rich); e != nil {
+		return "", e
+	}
+	switch {
+	case p["text"] != "":
+		return "", bad("there is both a text and a rich message")
+	case strings.TrimSpace(rich.Markdown) == "":
+		return "", bad("RICH_MESSAGE_EMPTY")
+	case utf16Len(rich.Markdown) > maxRich:
+		return "", bad("RICH_MESSAGE_TOO_LONG")
+	case !rich.Skip && strings.Contains(rich.Markdown, "@"):
+		return "", bad("this would mention people")
+	}
+	return rich.Markdown, nil
+}
+
+// maxRich is the most that a rich message holds.
+const maxRich = 32_768
+
 func (t *Telegram) editMessageText(p params) (any, *apiError) {
-	plain, source, e := p.text("message text is empty", "MESSAGE_TOO_LONG")
+	var plain, source string
+	var e *apiError
+	if p["rich_message"] != "" {
+		plain, e = p.rich()
+		source = plain
+	} else {
+		plain, source, e = p.text("message text is empty", "MESSAGE_TOO_LONG")
+	}
 	if e != nil {
 		return nil, e
 	}

@@ -64,7 +64,7 @@ func SlackMarkdown(md string) string { return slackBlock(parse(md)) }
 
 // slackBlock writes a document, which it makes harmless.
 func slackBlock(doc []block) string {
-	slackBlocks(doc)
+	rewrite(doc, slackRich, func(f fence) fence { return fence{slackInfo().FindString(language(f.info)), inCode(f.code)} })
 	return escapedMention().ReplaceAllString(markdown(doc), "&lt;$1")
 }
 
@@ -104,27 +104,28 @@ func inCode(s string) string {
 	})
 }
 
-// slackBlocks makes a document harmless, in place.
-func slackBlocks(doc []block) {
+// rewrite changes the texts and the code of a document in place. lines: the text
+// may have more than one.
+func rewrite(doc []block, text func(r rich, lines bool) rich, code func(fence) fence) {
 	for i, b := range doc {
 		switch b := b.(type) {
 		case paragraph:
-			doc[i] = paragraph{slackRich(b.rich, true)}
+			doc[i] = paragraph{text(b.rich, true)}
 		case heading:
-			doc[i] = heading{b.level, slackRich(b.rich, false)}
+			doc[i] = heading{b.level, text(b.rich, false)}
 		case fence:
-			doc[i] = fence{slackInfo().FindString(language(b.info)), inCode(b.code)}
+			doc[i] = code(b)
 		case *table:
 			for _, row := range b.rows {
 				for j := range row {
-					row[j] = slackRich(row[j], false)
+					row[j] = text(row[j], false)
 				}
 			}
 		case quote:
-			slackBlocks(b.blocks)
+			rewrite(b.blocks, text, code)
 		case *list:
 			for _, it := range b.items {
-				slackBlocks(it.blocks)
+				rewrite(it.blocks, text, code)
 			}
 		}
 	}

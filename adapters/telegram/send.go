@@ -120,7 +120,7 @@ func (a *Adapter) edit(ctx context.Context, o core.Outbound, to target, id int) 
 	if o.File != nil {
 		err = a.attach(ctx, to, id, o.Text, o.File)
 	} else {
-		_, err = a.rewrite(ctx, to, id, o.Text, o.Thinking, o.Buttons)
+		_, err = a.rewrite(ctx, to, id, o)
 	}
 	if err != nil && !refused(err, "message is not modified") {
 		return core.Receipt{}, a.outcome(o.Place, err)
@@ -135,13 +135,16 @@ type standing struct {
 }
 
 // rewrite changes a message's text and buttons, and returns where it stands.
-func (a *Adapter) rewrite(ctx context.Context, to target, id int, text, thinking string, buttons []core.Button) (standing, error) {
-	params := bot.EditMessageTextParams{ChatID: to.chat, MessageID: id, LinkPreviewOptions: noPreview, ReplyMarkup: keyboard(buttons)}
+func (a *Adapter) rewrite(ctx context.Context, to target, id int, o core.Outbound) (standing, error) {
 	var answer json.RawMessage
-	err := formatted(text, thinking, func(text string, mode models.ParseMode) error {
-		params.Text, params.ParseMode = text, mode
-		return a.api.raw(ctx, callTimeout, "editMessageText", params, &answer)
-	})
+	done, err := a.enrich(ctx, to, id, o, &answer)
+	if !done {
+		params := bot.EditMessageTextParams{ChatID: to.chat, MessageID: id, LinkPreviewOptions: noPreview, ReplyMarkup: keyboard(o.Buttons)}
+		err = formatted(o.Text, o.Thinking, func(text string, mode models.ParseMode) error {
+			params.Text, params.ParseMode = text, mode
+			return a.api.raw(ctx, callTimeout, "editMessageText", params, &answer)
+		})
+	}
 	if err != nil {
 		return standing{}, err
 	}
@@ -288,7 +291,7 @@ func (a *Adapter) probe(ctx context.Context, to target, id int) (standing, error
 	var err error
 	for _, text := range []string{"…\u2060", "…"} {
 		var at standing
-		at, err = a.rewrite(ctx, to, id, text, "", nil)
+		at, err = a.rewrite(ctx, to, id, core.Outbound{Text: text})
 		if !refused(err, "message is not modified") {
 			return at, err
 		}

@@ -19,6 +19,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-telegram/bot"
@@ -56,6 +57,7 @@ type Options struct {
 	Name     string         // durable identity
 	Token    string         // from BotFather
 	APIURL   string         // empty: https://api.telegram.org
+	Plain    bool           // no rich messages
 	HTTP     *http.Client   // nil: one of its own; must have no Timeout shorter than a long poll
 	Commands []core.Command // shown in the clients' command menu
 	Log      *slog.Logger   // nil: discard
@@ -68,6 +70,7 @@ type Adapter struct {
 	commands []core.Command
 	log      *slog.Logger
 	recent   recent
+	plain    atomic.Bool // no rich messages
 
 	caughtUp chan struct{} // closed when the sink has what came in before Run
 	current  func()        // closes it
@@ -91,6 +94,7 @@ func New(o Options) *Adapter {
 		log:      log.With("adapter", o.Name),
 		caughtUp: make(chan struct{}),
 	}
+	a.plain.Store(o.Plain)
 	a.current = sync.OnceFunc(func() { close(a.caughtUp) })
 	return a
 }

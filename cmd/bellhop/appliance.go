@@ -73,7 +73,7 @@ func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner
 			addConsole(name, c.User)
 		case !platforms:
 		case c.Type == "telegram":
-			adapters = append(adapters, telegram.New(telegram.Options{Name: name, Token: c.Token.Reveal(), APIURL: c.APIURL, Commands: commands, Log: log.With("adapter", name)}))
+			adapters = append(adapters, telegram.New(telegram.Options{Name: name, Token: c.Token.Reveal(), APIURL: c.APIURL, Plain: c.Rich == "off", Commands: commands, Log: log.With("adapter", name)}))
 		case c.Type == "slack":
 			adapters = append(adapters, slack.New(slack.Options{Name: name, BotToken: c.BotToken.Reveal(), AppToken: c.AppToken.Reveal(), APIURL: c.APIURL,
 				SlashCommand: c.Command, Commands: commands, Cursors: cursors, Log: log.With("adapter", name)}))

@@ -55,6 +55,7 @@ type Adapter struct {
 	APIURL        string `toml:"api_url,omitempty"`        // base URL; default: the platform's own
 	Command       string `toml:"command,omitempty"`        // slack: its one slash command; default /bellhop
 	ShortCommands bool   `toml:"short_commands,omitempty"` // slack: the manifest has /new and /help too; default true
+	Rich          string `toml:"rich,omitempty"`           // telegram: auto (rich messages where they show more), off; default auto
 	User          string `toml:"user,omitempty"`           // console: id of the person at the terminal; default "you"
 }
 

@@ -93,7 +93,7 @@ func TestDefaults(t *testing.T) {
 		Store:        Store{Path: filepath.Join(dir, "data")},
 		Log:          Log{Format: "auto"},
 		Adapters: map[string]Adapter{
-			"telegram": {Type: "telegram", Token: "4711:canary-abcdefghij", APIURL: "https://api.telegram.org"},
+			"telegram": {Type: "telegram", Token: "4711:canary-abcdefghij", APIURL: "https://api.telegram.org", Rich: "auto"},
 			"console":  {Type: "console", User: "you"},
 		},
 		Providers: map[string]Provider{
@@ -131,6 +131,7 @@ format = "json"
 type = "telegram"
 token_file = "token"
 api_url = "http://127.0.0.1:8081"
+rich = "off"
 [adapters.console]
 user = "ada"
 [providers.local]
@@ -188,7 +189,7 @@ media = "0"
 		Store:        Store{Path: filepath.Join(dir, "state")},
 		Log:          Log{Level: -4, Format: "json"},
 		Adapters: map[string]Adapter{
-			"tg":      {Type: "telegram", Token: "1:token", APIURL: "http://127.0.0.1:8081"},
+			"tg":      {Type: "telegram", Token: "1:token", APIURL: "http://127.0.0.1:8081", Rich: "off"},
 			"console": {Type: "console", User: "ada"},
 		},
 		Providers: map[string]Provider{
@@ -277,7 +278,7 @@ func TestExample(t *testing.T) {
 		"default_agent", "owner_place", "path", "level", "format", "type", "token", "api_url", "user", "api_key",
 		"base_url", "headers", "model_params", "context", "description", "model", "instructions", "name", "tools",
 		"denied_tools", "workers", "history", "limits", "place", "agent", "reply", "owners", "members", "max_runs", "max_hops",
-		"bot_token", "app_token", "command", "short_commands", "vision", "max_bytes", "media",
+		"bot_token", "app_token", "command", "short_commands", "rich", "vision", "max_bytes", "media",
 	} {
 		if !regexp.MustCompile(`(?m)^(# )?` + key + ` = `).Match(text) {
 			t.Errorf("the example does not show %s", key)
@@ -320,6 +321,7 @@ type = "console"
 user = "you"
 [adapters.telegram]
 api_url = "https://api.telegram.org"
+rich = "auto"
 token = "[secret]"
 type = "telegram"
 

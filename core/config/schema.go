@@ -85,6 +85,7 @@ func (t *table) adapter(name string) Adapter {
 	case "telegram":
 		a.Token = t.token("token", "", "@BotFather gives one for each bot")
 		a.APIURL = t.url("api_url", "https://api.telegram.org")
+		a.Rich = t.oneOf("rich", "auto", "auto", "off")
 	case "slack":
 		a.BotToken = t.token("bot_token", "xoxb-", "the app's page OAuth & Permissions has it once the app is installed")
 		a.AppToken = t.token("app_token", "xapp-", "the app's page Basic Information makes one with the scope connections:write")
