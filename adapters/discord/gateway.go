@@ -302,7 +302,10 @@ func (g *gateway) dispatch(ctx context.Context, c *connection, p packet) (greete
 	// The sink is slow. Until it has caught up nothing is read, and that
 	// heartbeats are not acknowledged says nothing.
 	c.busy.Store(true)
-	defer c.busy.Store(false)
+	defer func() {
+		c.owed.Store(false) // the acknowledgement may be in what is read next
+		c.busy.Store(false)
+	}()
 	select {
 	case g.feed <- f:
 		return greeted, nil
