@@ -161,6 +161,14 @@ func (d *Discord) Redeliver() {
 	}
 }
 
+// Online reports whether a client is connected and has a session.
+func (d *Discord) Online() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.current()
+	return s != nil && s.socket != nil
+}
+
 // Unacked is how many events of the last session the client has not confirmed:
 // a heartbeat and a resume tell the number of the last one that it has.
 func (d *Discord) Unacked() int {

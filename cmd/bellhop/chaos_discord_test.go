@@ -28,6 +28,7 @@ func (s discordTown) secrets() map[string]string { return map[string]string{"TOK
 // pace leaves time for answers: Discord takes a message a second in a channel.
 func (discordTown) pace() time.Duration { return 4 * time.Second }
 func (discordTown) part() int           { return 150 }
+func (s discordTown) online() bool      { return s.Online() }
 func (discordTown) acquainted() bool    { return true }
 func (s discordTown) calm()             { s.Heal() }
 func (discordTown) told() bool          { return true } // it tells nobody twice

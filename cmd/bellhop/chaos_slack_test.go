@@ -27,6 +27,7 @@ func (s slackTown) secrets() map[string]string {
 }
 func (slackTown) pace() time.Duration { return 1500 * time.Millisecond }
 func (slackTown) part() int           { return 900 }
+func (s slackTown) online() bool      { return s.Sockets() > 0 }
 func (slackTown) acquainted() bool    { return true }
 func (s slackTown) calm()             { s.Heal() }
 func (s slackTown) told() bool        { return s.Unacked() == 0 }
@@ -83,12 +84,12 @@ func (s slackTown) populate(crowd bool) (places []*place) {
 		direct(people[1])
 		thread("another thread", place{})
 		add("another channel", s.Private("more", people[0], people[1]), place{shared: true, scattered: true}, people)
-		add("the group", s.Group(people[0], people[1]), place{shared: true}, people)
+		add("the group", s.Group(people[0], people[1]), place{}, people)
 	}
 	return places
 }
 
-// slackRoom is a conversation, or a thread. The first who speaks in a thread
+// slackRoom is a conversation, or a thread. The first of several who speaks
 // calls the bot into it.
 type slackRoom struct {
 	talk      *adaptertest.SlackChat
@@ -110,7 +111,7 @@ func (r slackRoom) shown() (all []adaptertest.Shown) {
 
 func (r slackRoom) say(who int, text string, called bool) string {
 	post := adaptertest.SlackPost{Text: text}
-	if called || r.talk.ThreadTS() != "" && len(r.talk.Shown()) == 0 {
+	if called || r.people[0] != r.people[1] && len(r.talk.Shown()) == 0 {
 		post.Mention = []*adaptertest.SlackUser{r.bot}
 	}
 	return r.talk.Post(r.people[who], post)

@@ -25,6 +25,7 @@ func (telegramTown) config(url string) string {
 func (telegramTown) secrets() map[string]string { return map[string]string{"TOKEN": token} }
 func (telegramTown) pace() time.Duration        { return 1200 * time.Millisecond }
 func (telegramTown) part() int                  { return 350 }
+func (telegramTown) online() bool               { return true } // or later
 func (telegramTown) acquainted() bool           { return false }
 func (s telegramTown) calm()                    { s.Heal() }
 func (s telegramTown) told() bool               { return s.Unconfirmed() == 0 }

@@ -129,7 +129,9 @@ func (c *chaos) open() {
 	do := c.model.act
 	c.model.does(answers)
 	p := c.launch()
-	c.ready(p)
+	if !within(patience, c.town.online) {
+		c.t.Fatalf("the process is told nothing\n%s", tail(p.log.String()))
+	}
 	for _, place := range c.places {
 		place.ask(0, c)
 	}

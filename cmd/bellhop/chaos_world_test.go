@@ -39,6 +39,8 @@ type town interface {
 	calm()
 	// told reports whether the process has been told of all that has happened.
 	told() bool
+	// online reports whether the process would be told of what happens now.
+	online() bool
 	// acquainted: a place can be caught up with only once it has been heard.
 	acquainted() bool
 }
