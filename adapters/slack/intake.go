@@ -97,6 +97,7 @@ func (r *receiver) collect(ctx context.Context) ([]delivery, error) {
 // during a gap goes before what it says now, unless it cannot be read so soon. A
 // copy that came while its twin was being stored is durable already.
 func (r *receiver) take(ctx context.Context, waiting []delivery) error {
+	r.foresee(ctx, waiting)
 	var batch []core.Inbound
 	var taken []delivery
 	deadline := time.Now().Add(orderly)
@@ -214,6 +215,26 @@ func (r *receiver) decode(ctx context.Context, what delivery) (core.Inbound, err
 	}
 }
 
+// foresee asks at once for what a batch will need to know: many people who are
+// new to us must not keep Slack waiting one after the other. What cannot be had
+// soon is asked for again when it is needed.
+func (r *receiver) foresee(ctx context.Context, batch []delivery) {
+	if len(batch) < 2 {
+		return
+	}
+	var missing []lookup
+	for _, what := range batch {
+		d := r.decoder(r.whoami())
+		d.delivery(what)
+		missing = append(missing, d.missing...)
+	}
+	ctx, cancel := context.WithTimeout(ctx, nicety)
+	defer cancel()
+	if err := r.learn(ctx, missing); err != nil {
+		r.log.Debug("what a batch needs is not known at once", "err", err)
+	}
+}
+
 // suspect asks for a new look at our token after an event that speaks of it.
 func (r *receiver) suspect(payload json.RawMessage) {
 	var c struct {
@@ -311,7 +332,7 @@ func (a *Adapter) askKind(ctx context.Context, id string) error {
 			MPIM loose[bool] `json:"is_mpim"`
 		} `json:"channel"`
 	}
-	err := a.api.call(ctx, "conversations.info", url.Values{"channel": {id}}, &c)
+	err := a.asking.call(ctx, "conversations.info", url.Values{"channel": {id}}, &c)
 	k := named
 	switch e, _ := errors.AsType[*apiError](err); {
 	case e != nil && (e.code == "" || e.retryAfter > 0 || slices.Contains(finished, e.code)):

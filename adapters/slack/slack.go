@@ -74,6 +74,7 @@ type Options struct {
 type Adapter struct {
 	name     string
 	api      *client
+	asking   *client // with connections of its own: while Slack waits for us, nothing we ask queues behind answers
 	commands []core.Command
 	slash    string
 	dial     func(ctx context.Context, network, addr string) (net.Conn, error)
@@ -101,16 +102,17 @@ func New(o Options) *Adapter {
 		log = slog.New(slog.DiscardHandler)
 	}
 	log = log.With("adapter", o.Name)
-	api := newClient(o)
+	api, asking := newClient(o), newClient(o)
 	return &Adapter{
 		name:     o.Name,
 		api:      api,
+		asking:   asking,
 		commands: o.Commands,
 		slash:    cmp.Or(o.SlashCommand, defaultCommand),
 		dial:     o.Dial,
 		cursors:  o.Cursors,
 		log:      log,
-		people:   newPeople(api),
+		people:   newPeople(asking),
 		rooms:    newRooms(),
 		streams:  streams{open: map[spot]*stream{}},
 		marks:    newRecent[spot, string](512),
