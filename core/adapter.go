@@ -189,8 +189,8 @@ type Page struct {
 type Cursor struct {
 	Place  Place
 	Direct bool      // one person and us
-	ID     string    // platform id of the newest message that was heard
-	Time   time.Time // when that was said
+	ID     string    // platform id of the newest message that was heard; empty: none was since Time
+	Time   time.Time // when that was said, or we were let in
 }
 
 // Cursors reads an adapter's cursors, those where something was said last
@@ -237,6 +237,6 @@ type Inbound struct {
 	Note      string    // InButton: set by the sink. What the person who pressed is told, and nobody else, where that is possible
 	Emoji     string    // InReaction: as Unicode
 	Removed   bool      // InReaction: taken away
-	Heard     bool      // InMessage: nothing said at its place before it is still to come; see Cursor
+	Heard     bool      // InMessage, InAdded: nothing said at its place before it is still to come; see Cursor
 	Raw       json.RawMessage
 }

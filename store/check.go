@@ -59,7 +59,6 @@ type checker struct {
 	platform map[string]platformRow
 	journal  map[string]journalRow
 	days     map[string]bool // events of famJournalDay
-	cursors  map[string]cursorRow
 	itemsAt  map[core.ID][]core.ID
 }
 
@@ -119,8 +118,7 @@ func (c *checker) load() error {
 		func() { c.platform, err = byKey[platformRow](c, famPlatform) },
 		func() { c.journal, err = byKey[journalRow](c, famJournal) },
 		func() {
-			c.cursors = map[string]cursorRow{}
-			err = read(c, famCursor, func(r cursorRow) []byte { return cursorKey(dayOf(r.Time), r.Place) }, func(key string, r cursorRow) { c.cursors[key] = r })
+			err = read(c, famCursor, func(r cursorRow) []byte { return cursorKey(dayOf(r.Time), r.Place) }, func(string, cursorRow) {})
 		},
 		func() { c.aliases, err = byKey[core.Moving](c, famAlias) },
 		func() { c.currents, err = byKey[core.Moving](c, famCurrent) },

@@ -114,11 +114,6 @@ func (c *checker) checkIndexes() {
 	for event := range c.days {
 		c.say("event %q is in the journal by day and not in the journal", event)
 	}
-	for key, row := range c.cursors {
-		if row.ID == "" {
-			c.say("the cursor %q says no message", key)
-		}
-	}
 	for key, m := range c.currents {
 		if string(currentKey(m.Adapter, m.Old)) != key || c.aliases[string(aliasKey(m.Adapter, m.New))].Old != m.Old {
 			c.say("channel %q of %s is called %q, which does not lead back to it", m.Old, m.Adapter, m.New)

@@ -34,13 +34,18 @@ func dayOf(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
 // hear notes how far the place of an event has been heard: its channel, if it
 // stands there, so that the next mention is not missed, and itself, if it is
-// one where somebody speaks to us. Platforms know channels by their newest id.
+// one where somebody speaks to us.
 func (a *acceptance) hear(in *core.Inbound, place core.Place) error {
-	if !in.Heard || in.Kind != core.InMessage || in.MessageID == "" {
-		return nil
-	}
 	here := in.Place
 	channel := core.Place{Adapter: here.Adapter, Channel: here.Channel}
+	switch {
+	case !in.Heard:
+		return nil
+	case in.Kind == core.InAdded:
+		return a.heard(channel, in)
+	case in.Kind != core.InMessage || in.MessageID == "":
+		return nil
+	}
 	if !in.Direct && (here.Topic == "" || here.Topic == in.MessageID) {
 		if err := a.heard(channel, in); err != nil || here == channel {
 			return err

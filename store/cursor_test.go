@@ -59,18 +59,24 @@ func TestCursors(t *testing.T) {
 	}
 	w.wantCursors("chat:dm2 d2", "chat:dm d1", "chat:c/m2 m3", "chat:c m2")
 
+	// Where we are let in, all that follows will be heard.
+	added := w.spoken("new", "", "", 5*time.Second)
+	added.In.Kind, added.In.MessageID, added.Hello = core.InAdded, "", "Hello."
+	w.accept(added)
+	w.wantCursors("chat:new ", "chat:dm2 d2", "chat:dm d1", "chat:c/m2 m3", "chat:c m2")
+
 	// What comes again, or late, moves nothing back; another adapter has its own.
 	other := w.spoken("c", "m9", "m9", 0)
 	other.In.Place.Adapter = "other"
 	w.accept(inside, w.spoken("c", "m0", "m0", 2*time.Minute), other)
 	w.restart()
-	w.wantCursors("chat:dm2 d2", "chat:dm d1", "chat:c/m2 m3", "chat:c m2")
+	w.wantCursors("chat:new ", "chat:dm2 d2", "chat:dm d1", "chat:c/m2 m3", "chat:c m2")
 	if diff := cmp.Diff([]string{"other:c m9"}, w.cursors("other")); diff != "" {
 		t.Error(diff)
 	}
 	all, err := w.store.Cursors(t.Context(), "chat")
 	w.must(err)
-	if !all[0].Direct || all[2].Direct || !all[2].Time.Equal(inside.In.Time) {
+	if !all[1].Direct || all[3].Direct || !all[3].Time.Equal(inside.In.Time) {
 		t.Errorf("cursors: %+v", all)
 	}
 }

@@ -2,6 +2,7 @@ package adaptertest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,6 +20,7 @@ import (
 var missedCases = []testCase{
 	{"missed while down", testMissed},
 	{"missed in a thread of ours", testMissedInThread},
+	{"missed where we were let in", testMissedAdded},
 	{"missed and not readable at once", testMissedFailing},
 	{"missed and refused for long", testMissedRefused},
 	{"missed where we are no more", testMissedGone},
@@ -115,6 +117,24 @@ func testMissedInThread(s *session) {
 		s.say(thread, Saying{From: ann, Text: "three"})
 	})
 	s.accepts(map[Room][]string{thread: {"root", "one", "three"}, other: {"called", "two"}})
+}
+
+// testMissedAdded: who lets us in may call us while we are away, though nothing
+// has been said there yet.
+func testMissedAdded(s *session) {
+	for _, kind := range []RoomKind{Channel, Group} {
+		ann := s.p.Person("Ann")
+		r, err := s.p.Invite(kind, ann)
+		if errors.Is(err, ErrUnsupported) {
+			continue
+		}
+		s.can(err)
+		s.event(core.InAdded, "")
+		s.down(func() { s.say(r, s.calling(ann, "missed")) })
+		s.until("what was missed", func() bool { return s.knows("missed") })
+		return
+	}
+	s.can(Unsupported("the platform does not tell who let us in"))
 }
 
 // testMissedFailing: a platform that fails while it is read is asked again.

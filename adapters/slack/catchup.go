@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -84,7 +85,7 @@ func (r *receiver) fallBehind(ctx context.Context) error {
 			r.behind, r.reads = r.behind[:0], 0
 			earliest := stampAt(time.Now().Add(-readBackFor))
 			for _, c := range cursors {
-				r.behind = append(r.behind, missed{c.Place, c.Direct, max(c.ID, earliest)})
+				r.behind = append(r.behind, missed{c.Place, c.Direct, max(cmp.Or(c.ID, stampAt(c.Time)), earliest)})
 			}
 			return nil
 		}

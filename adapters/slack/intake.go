@@ -122,7 +122,7 @@ func (r *receiver) take(ctx context.Context, waiting []delivery) error {
 		if d.from == nil && in.Kind == core.InIgnored {
 			continue // nobody will tell of it again
 		}
-		in.Heard = in.Kind == core.InMessage && in.MessageID != "" && !late
+		in.Heard = in.Kind == core.InAdded || in.Kind == core.InMessage && in.MessageID != "" && !late
 		if at, ok := r.stored.get(in.Key); ok && d.at.Before(at) && d.from != nil {
 			r.acknowledge(d, in)
 			continue
