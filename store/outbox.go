@@ -2,14 +2,20 @@ package store
 
 import (
 	"context"
+	"errors"
 
 	"bellhop/core"
 )
 
 // Delivered ends a row: the platform's receipt is stored, its id is known as
 // ours, and the row is gone. Storing a receipt twice changes nothing.
+//
+// core.ErrStale: a press has taken away the buttons that the piece was shown
+// with. The row stays, to be shown again without them.
 func (s *Store) Delivered(ctx context.Context, row core.Row, r core.Receipt) error {
-	return s.update(ctx, func(t *tx) error {
+	var stale bool
+	err := s.update(ctx, func(t *tx) error {
+		stale = false
 		gone, err := t.Get(rowKey(row.Place, row.Seq, row.Chunk))
 		if err != nil || gone[0] == nil {
 			return err
@@ -17,6 +23,10 @@ func (s *Store) Delivered(ctx context.Context, row core.Row, r core.Receipt) err
 		post, ok, err := get[core.Post](t, idKey(famPost, row.Post))
 		if err != nil {
 			return err
+		}
+		if stale = ok && row.Last && !row.Again && post.Card != nil && len(post.Buttons) == 0; stale {
+			row.Buttons, row.Edit, row.Again, post.Again = nil, r.ID, true, &r
+			return errors.Join(t.put(idKey(famPost, post.ID), post), t.put(rowKey(row.Place, row.Seq, row.Chunk), row))
 		}
 		if ok {
 			if post.Again != nil && row.Again {
@@ -36,6 +46,10 @@ func (s *Store) Delivered(ctx context.Context, row core.Row, r core.Receipt) err
 		}
 		return t.Delete(rowKey(row.Place, row.Seq, row.Chunk))
 	})
+	if err == nil && stale {
+		err = core.ErrStale
+	}
+	return err
 }
 
 // RowOpened stores the receipt of the piece that the row's text will replace,

@@ -94,6 +94,29 @@ func TestPress(t *testing.T) {
 	}
 }
 
+// Who presses before the card's receipt is stored has it shown once more, too.
+func TestPressAtOnce(t *testing.T) {
+	w := newWorld(t)
+	run := w.pick(w.say("one")...)
+	w.must(w.store.Opened(t.Context(), run, core.Receipt{ID: "open"}))
+	end := failure()
+	end.Buttons = []core.Button{{Label: "Retry", Value: "retry"}}
+	row := w.settle(run, end).Rows[0]
+	if a := w.accept(w.press("open", "retry")); len(a.Items) != 1 || len(a.Rows) != 0 {
+		t.Errorf("%+v", a)
+	}
+	w.wantErr(w.store.Delivered(t.Context(), row, core.Receipt{ID: "open"}), core.ErrStale)
+	w.check()
+	b := w.restart()
+	if len(b.Rows) != 1 || !b.Rows[0].Again || b.Rows[0].Edit != "open" || b.Rows[0].Buttons != nil {
+		t.Fatalf("left to show is %+v", b.Rows)
+	}
+	w.must(w.store.Delivered(t.Context(), b.Rows[0], core.Receipt{ID: "open"}))
+	if p := w.post(run.Post); p.Ended.IsZero() || len(p.Shown) != 1 {
+		t.Errorf("%+v", p)
+	}
+}
+
 // What waits to be shown again is shown again, whatever row of it is damaged.
 func TestPressDamaged(t *testing.T) {
 	for _, family := range []string{"o/", "op/", "r/", "mp/", "j/"} {

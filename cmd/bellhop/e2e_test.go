@@ -152,7 +152,13 @@ func TestTraceAndThreads(t *testing.T) {
 	h := newHouse(t)
 	p := h.run()
 	h.direct.Say(h.owner, "Tell me q1")
-	h.shows(h.direct, "a1.")
+	answer := h.shows(h.direct, "a1.")
+	n, err := strconv.Atoi(answer.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.direct.React(h.owner, n, "👍")
+	h.tg.Wait(t, "the reaction to be taken in", func() bool { return h.tg.Unconfirmed() == 0 })
 	_, threads, _ := h.invoke("", "threads")
 	if want := regexp.MustCompile(`(?m)^t\w+ +telegram:1111 +assistant +2 `); !want.MatchString(threads) {
 		t.Errorf("threads prints %q, want a line like %s", threads, want)
@@ -165,7 +171,7 @@ func TestTraceAndThreads(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("trace without an appliance: %s", errs)
 	}
-	for _, want := range []string{"message " + id, "Tell me q1", "queued", "picked", "shown as platform message", "delivered"} {
+	for _, want := range []string{"message " + id, "Tell me q1", "queued", "picked", "shown as platform message", "delivered", "👍 from telegram:1111"} {
 		if !strings.Contains(alone, want) {
 			t.Errorf("the trace does not say %q:\n%s", want, alone)
 		}

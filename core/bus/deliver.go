@@ -278,7 +278,15 @@ func (w *worker) row(ctx context.Context, j *job) error {
 	if row.Last { // before the receipt, after which nobody knows of a mark any more
 		w.answered(ctx, row)
 	}
-	if err := w.b.o.Store.Delivered(ctx, *row, r); err != nil {
+	err = w.b.o.Store.Delivered(ctx, *row, r)
+	if errors.Is(err, core.ErrStale) { // somebody was quick to press: once more, without the buttons
+		row.Edit, row.Buttons, row.Again = r.ID, nil, true
+		if _, err = w.final(ctx, j); err != nil {
+			return err
+		}
+		err = w.b.o.Store.Delivered(ctx, *row, r)
+	}
+	if err != nil {
 		row.Edit = r.ID // shown already: the next try edits it, which changes nothing
 		return w.unstored(ctx, err)
 	}
