@@ -38,6 +38,7 @@ func testRedelivery(s *session) {
 	if diff := cmp.Diff(first, of(s.taken(), core.InMessage, "")[len(first):]); diff != "" {
 		s.t.Errorf("the redelivered events differ:\n%s", diff)
 	}
+	s.until("that to be acknowledged", func() bool { return s.unacked() == 0 })
 	s.restart()
 	s.can(s.p.Redeliver())
 	s.until("everything for a new adapter", func() bool { return len(of(s.taken(), core.InMessage, "")) == len(first) })
