@@ -31,9 +31,10 @@ const (
 	historyBurst = 20
 
 	// maxPages bounds what is read back of one channel, and maxReads the calls
-	// that one gap is worth: about two minutes of them.
+	// that one gap is worth: all the places that the ledger names, once, which is
+	// a few minutes.
 	maxPages = 20
-	maxReads = 600
+	maxReads = 1000
 
 	// orderly is how long events wait at most until what was said before them has
 	// been read; Discord wants interactions acknowledged within three seconds.
@@ -277,7 +278,7 @@ func (f *feed) readBack(ctx context.Context, m missed, deadline time.Time) ([]co
 		f.behind = slices.Insert(f.behind, i, m)
 	}
 	if f.reads >= maxReads && len(f.behind) > 0 {
-		f.log.Error("not all that was missed is read back: too many channels", "unread", len(f.behind))
+		f.log.Warn("not all that was missed is read back: too many channels", "unread", len(f.behind))
 		f.behind = nil
 	}
 	return found, nil

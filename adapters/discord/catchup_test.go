@@ -36,7 +36,7 @@ const histories = "GET /channels/"
 // without bounds.
 func TestCatchUpIsPaced(t *testing.T) {
 	in2026(t, func(t *testing.T, s *server, a *Adapter) {
-		a.cursors = directs(900, time.Now().Add(-time.Hour))
+		a.cursors = directs(maxReads+100, time.Now().Add(-time.Hour))
 		stop := run(t, a, new(inbox).sink)
 		pass(time.Second)
 		if n := len(s.made(histories)); n < historyBurst || n > historyBurst+6 {

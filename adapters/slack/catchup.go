@@ -26,9 +26,10 @@ const (
 	historyBurst = 20
 
 	// maxMissed bounds the pages that one place is worth, and maxReads the calls
-	// that one gap is worth: about five minutes of them.
+	// that one gap is worth: all the places that the ledger names, once, which is
+	// less than half an hour.
 	maxMissed = 3
-	maxReads  = 200
+	maxReads  = 1000
 
 	// orderly is how long events wait at most until what was said before them has
 	// been read; Slack wants their acknowledgement within three seconds. While
@@ -178,7 +179,7 @@ func (r *receiver) readBack(ctx context.Context, m missed, deadline time.Time) (
 		r.behind = slices.Insert(r.behind, 0, m)
 	}
 	if r.reads >= maxReads && len(r.behind) > 0 {
-		r.log.Error("not all that was said meanwhile is read: too many places", "unread", len(r.behind))
+		r.log.Warn("not all that was said meanwhile is read: too many places", "unread", len(r.behind))
 		r.behind = nil
 	}
 	return found, nil

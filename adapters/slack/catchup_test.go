@@ -33,7 +33,7 @@ func TestCatchUpIsPaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := always(reply{})
 		a := adapter(o, io.Discard)
-		a.cursors = heardOf(500)
+		a.cursors = heardOf(maxReads + 100)
 		stop := run(t, a, nothing)
 		_ = o.next()
 		pass(time.Second)
