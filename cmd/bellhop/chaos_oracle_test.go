@@ -76,7 +76,7 @@ type jury struct {
 var (
 	answerText = regexp.MustCompile(`^The answer is a\d+( a\d+)*(\.|, at length\.)$`)
 	partText   = regexp.MustCompile(`^Part a\d+\.\d+ says: [on and]+\.$`)
-	noticeText = regexp.MustCompile(`^⚠ .*\.$`)
+	noticeText = regexp.MustCompile(`^⚠ .* [/!]retry tries again\.$`)
 
 	commandText = map[string]*regexp.Regexp{
 		"help":   regexp.MustCompile(`^(Write to me|Mention me)`),

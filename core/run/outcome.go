@@ -55,13 +55,12 @@ func (t *turn) limited(why string) core.Settlement {
 	return t.retryable(core.Settlement{State: core.Failed, Kind: core.ErrorPost, Text: text, Answer: said, Error: why})
 }
 
-// retryable offers another try: with a button where there are buttons, else in
-// words.
+// retryable offers another try: in words, which work for good, and with a button
+// where there are buttons.
 func (t *turn) retryable(end core.Settlement) core.Settlement {
+	end.Text += " " + t.command("retry") + " tries again."
 	if t.o.Outbox.Features(t.run.Reply.Place.Adapter).Buttons {
 		end.Buttons = []core.Button{{Label: "Retry", Value: "retry " + string(t.run.ID)}}
-	} else {
-		end.Text += " " + t.command("retry") + " tries again."
 	}
 	return end
 }
