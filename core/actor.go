@@ -2,7 +2,6 @@ package core
 
 import (
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -37,54 +36,6 @@ type Person struct {
 	Bot   bool     `json:"bot,omitempty"`   // another program
 	Zone  string   `json:"zone,omitempty"`  // IANA time zone, where the platform tells; empty: unknown
 	Guest bool     `json:"guest,omitempty"` // platform guest, connected workspace, anonymous admin
-}
-
-// Role is what a person may do. A higher role includes the lower ones.
-type Role int
-
-// The roles, lowest first.
-const (
-	Stranger Role = iota
-	Member
-	Admin
-	Owner
-)
-
-func (r Role) String() string {
-	return [...]string{"stranger", "member", "admin", "owner"}[r]
-}
-
-// Access is who may do what, by immutable id. An empty list lets nobody in.
-// Entries are PersonIDs or "adapter:*".
-type Access struct {
-	Owners  []string
-	Members []string
-}
-
-// Role is the highest role that the lists give to the person. A pattern never
-// lets in another program, nor a guest.
-func (a Access) Role(p Person) Role {
-	match := func(list []string) bool {
-		for _, e := range list {
-			if e == string(p.ID) {
-				return true
-			}
-			adapter, star := strings.CutSuffix(e, ":*")
-			if star && !p.Bot && !p.Guest && strings.HasPrefix(string(p.ID), adapter+":") {
-				return true
-			}
-		}
-		return false
-	}
-	switch {
-	case p.ID == "":
-		return Stranger
-	case match(a.Owners):
-		return Owner
-	case match(a.Members):
-		return Member
-	}
-	return Stranger
 }
 
 // Bot is one agent of the team. It is configuration: nothing in it changes

@@ -65,6 +65,7 @@ type Features struct {
 	Edits     bool      // a shown piece can be edited: previews are possible
 	Mark      string    // what people can type before a command's name; empty: "/"
 	Buttons   bool      // Outbound.Buttons are shown; presses come as InButton
+	Local     bool      // who writes there holds the store: how much they send is not limited
 	// Preview is the least time between two previews in a chat, and Previews that
 	// of the whole account. What must be shown goes at once, and counts: together
 	// with it, previews stay within the platform's limits. Nil and 0: no pause.

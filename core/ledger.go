@@ -19,7 +19,14 @@ type Entry struct {
 	Reads   bool   // what was said at the place can be read back
 	Context int    // most messages to quote before a mention at the top level
 	Refusal string // what to say to a person who may not; empty: silence
+	Quota   *Quota // how much of the person is taken for now; nil: whatever they send
 	Hello   string // what to say where From has let us in
+}
+
+// Quota is how many more messages of a person are taken for now.
+type Quota struct {
+	Left  int
+	Spent string // what is said to a person who has none left; empty: they know
 }
 
 // Batch is what Accept takes: entries in the platform's order.
@@ -47,6 +54,7 @@ const (
 	FateDuplicate  Fate = "duplicate"
 	FateCommand    Fate = "command"
 	FateRefused    Fate = "refused"
+	FateLimited    Fate = "limited" // not taken: the person had sent too much
 	FateIgnored    Fate = "ignored" // not for us; only its key is kept
 	FateEdited     Fate = "edited"
 	FateUnchanged  Fate = "unchanged"

@@ -135,16 +135,18 @@ func TestRouteInvariants(t *testing.T) {
 }
 
 func TestAccess(t *testing.T) {
-	a := core.Access{Owners: []string{"telegram:1"}, Members: []string{"telegram:2", "slack:*"}}
+	a := core.Access{Owners: []string{"telegram:1"}, Admins: []string{"telegram:3"}, Members: []string{"telegram:2", "telegram:3", "slack:*", "slack:UGUEST"}}
 	for _, c := range []struct {
 		p    core.Person
 		want core.Role
 	}{
 		{core.Person{ID: "telegram:1"}, core.Owner},
 		{core.Person{ID: "telegram:2"}, core.Member},
+		{core.Person{ID: "telegram:3"}, core.Admin},
 		{core.Person{ID: "telegram:12", Name: "telegram:1"}, core.Stranger},
 		{core.Person{ID: "slack:U1"}, core.Member},
 		{core.Person{ID: "slack:U1", Guest: true}, core.Stranger},
+		{core.Person{ID: "slack:UGUEST", Guest: true}, core.Member},
 		{core.Person{ID: "slack:U1", Bot: true}, core.Stranger},
 		{core.Person{ID: "slackx:U1"}, core.Stranger},
 		{core.Person{ID: "", Name: "anonymous"}, core.Stranger},
@@ -154,6 +156,23 @@ func TestAccess(t *testing.T) {
 		}
 		if got := (core.Access{}).Role(c.p); got != core.Stranger {
 			t.Errorf("an empty list lets %+v in as %s", c.p, got)
+		}
+	}
+}
+
+func TestGuests(t *testing.T) {
+	a := core.Access{Members: []string{"slack:*"}, Guests: true}
+	for _, c := range []struct {
+		p    core.Person
+		want core.Role
+	}{
+		{core.Person{ID: "slack:U1", Guest: true}, core.Member},
+		{core.Person{ID: "slack:U1", Guest: true, Bot: true}, core.Stranger},
+		{core.Person{Name: "anonymous", Guest: true}, core.Stranger},
+		{core.Person{ID: "telegram:1", Guest: true}, core.Stranger},
+	} {
+		if got := a.Role(c.p); got != c.want {
+			t.Errorf("%+v is %s, want %s", c.p, got, c.want)
 		}
 	}
 }

@@ -20,8 +20,9 @@ func (s *Store) Accept(ctx context.Context, b core.Batch) (core.Accepted, error)
 	var ended bool
 	err := s.update(ctx, func(t *tx) error {
 		out, did, ended = core.Accepted{}, make(map[string]core.Accepted, len(b.Entries)), false
+		tally := map[core.PersonID]taken{}
 		for i := range b.Entries {
-			a := acceptance{tx: t, ctx: ctx, batch: &b, out: &core.Accepted{}, day: t.Now().Format(time.DateOnly)}
+			a := acceptance{tx: t, ctx: ctx, batch: &b, out: &core.Accepted{}, tally: tally, day: t.Now().Format(time.DateOnly)}
 			fate, err := a.entry(&b.Entries[i])
 			if err != nil {
 				return err
@@ -61,6 +62,7 @@ type acceptance struct {
 	ctx   context.Context
 	batch *core.Batch
 	out   *core.Accepted
+	tally map[core.PersonID]taken // of the batch
 	day   string
 	row   journalRow
 	note  string // for who pressed a button
@@ -143,6 +145,9 @@ func (a *acceptance) message(e *core.Entry, place core.Place) (core.Fate, error)
 	blank := strings.TrimSpace(in.Text) == "" && len(in.Quotes)+len(in.Files) == 0 && !in.Mentioned
 	if !ours || blank {
 		return core.FateIgnored, a.miss(e, place)
+	}
+	if !a.take(e) {
+		return a.limit(e, place)
 	}
 	if !found {
 		if th, err = a.newThread(place, e.Agent, in.Direct); err != nil {
@@ -276,6 +281,9 @@ func (a *acceptance) edit(e *core.Entry, place core.Place) (core.Fate, error) {
 	}
 	if strings.TrimSpace(in.Text) == "" || strings.TrimSpace(in.Text) == strings.TrimSpace(msg.Text()) {
 		return core.FateUnchanged, nil
+	}
+	if !a.take(e) {
+		return a.limit(e, place)
 	}
 	items, err := a.itemsOf(msg.ID)
 	if err != nil {

@@ -89,6 +89,7 @@ func (a *Adapter) Name() string { return a.name }
 // client's end of the connection whole, or the connection is closed.
 func (a *Adapter) Features() core.Features {
 	return core.Features{
+		Local:   true,
 		Once:    core.OnceNone,
 		MaxText: maxText,
 		Reply:   core.ReplyAlways,

@@ -52,7 +52,7 @@ const (
 // files is where what people send is kept; nil: nowhere.
 func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner.Files, platforms bool, log *slog.Logger) (*appliance, error) {
 	a := &appliance{log: log, store: s}
-	access := core.Access{Owners: slices.Clone(cfg.Access.Owners), Members: cfg.Access.Members}
+	access := core.Access{Owners: slices.Clone(cfg.Access.Owners), Admins: cfg.Access.Admins, Members: cfg.Access.Members, Guests: cfg.Access.Guests}
 	commands := append(bus.Commands(func() []bus.AdapterHealth { return a.bus.Health() }), mailbox.Commands()...)
 	slices.SortFunc(commands, func(x, y core.Command) int { return strings.Compare(x.Name, y.Name) })
 
@@ -93,7 +93,7 @@ func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner
 		return nil, err
 	}
 	a.bus = bus.New(ctx, bus.Options{Store: s, Adapters: adapters, Aside: aside, Access: access, Agent: cfg.DefaultAgent, Bots: bots,
-		Bindings: bindings(cfg), Commands: commands, Owner: owner(cfg), Log: log})
+		Bindings: bindings(cfg), Commands: commands, PerMinute: cfg.Limits.MessagesPerMinute, Owner: owner(cfg), Log: log})
 	reader := func(adapter string) channel.Read { return a.bus.Features(adapter).Read }
 	set, err := tools.NewSet(history.New(s, time.Local), channel.New(reader, s, time.Local))
 	if err != nil {

@@ -253,6 +253,17 @@ func TestWithoutConfigurationADemoAnswers(t *testing.T) {
 	}
 }
 
+// TestPipeIsNotLimited: who has the terminal has the store; a file of lines is
+// answered to its end, whatever the limit is.
+func TestPipeIsNotLimited(t *testing.T) {
+	h := newHouse(t)
+	const lines = 25 // more than the limit's default
+	code, out, errs := h.invoke(strings.Repeat("hello\n", lines), "chat")
+	if n := len(h.model.asks()); code != 0 || n != lines || strings.Contains(out, "I take") {
+		t.Errorf("chat ends with %d, the model was asked %d times, and it prints %q and %q", code, n, out, errs)
+	}
+}
+
 func TestStrangerIsToldTheirID(t *testing.T) {
 	h := newHouse(t)
 	h.run()

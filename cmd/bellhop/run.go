@@ -205,7 +205,7 @@ func warnings(ctx context.Context, cfg *config.Config) []string {
 	if len(cfg.Adapters) == 0 {
 		out = append(out, "no adapter is configured: only `bellhop chat` reaches the agents")
 	}
-	if len(cfg.Access.Owners)+len(cfg.Access.Members) == 0 {
+	if len(cfg.Access.Owners)+len(cfg.Access.Admins)+len(cfg.Access.Members) == 0 {
 		out = append(out, "[access] lets nobody in but the console; a stranger's first message is answered with their id")
 	}
 	if _, err := os.Stat(cfg.Store.Path); err != nil {

@@ -41,14 +41,15 @@ type Mail interface {
 
 // Options of a Bus.
 type Options struct {
-	Store    Store
-	Adapters []core.Adapter
-	Aside    []string // names of adapters that do not keep Run alive by themselves
-	Access   core.Access
-	Agent    string     // handle of the default agent
-	Bots     []core.Bot // the whole team
-	Bindings []core.Binding
-	Commands []core.Command
+	Store     Store
+	Adapters  []core.Adapter
+	Aside     []string // names of adapters that do not keep Run alive by themselves
+	Access    core.Access
+	Agent     string     // handle of the default agent
+	Bots      []core.Bot // the whole team
+	Bindings  []core.Binding
+	Commands  []core.Command
+	PerMinute int // most messages of a person in a minute; 0: any number
 	// Owner is where the owner is told of trouble; zero: only the log is.
 	Owner core.Place
 	Log   *slog.Logger
@@ -62,6 +63,7 @@ type Bus struct {
 	accounts map[string]*account
 	handles  []string
 	mail     Mail
+	quota    quota
 
 	// outbox lives until Close: it outlasts the context of Run, so that answers
 	// still go out while the process drains.
@@ -128,7 +130,8 @@ func timeOf(t time.Time) time.Time {
 // New makes a Bus. Nothing runs yet.
 func New(ctx context.Context, o Options) *Bus {
 	b := &Bus{o: o, log: o.Log, accounts: map[string]*account{}, places: map[core.Place]*worker{}, paces: map[core.Place]pace{}, drafts: map[core.ID]*draft{},
-		aliases: map[channel]string{}, told: map[string]time.Time{}, elder: map[core.ID]bool{}, idle: make(chan struct{})}
+		aliases: map[channel]string{}, told: map[string]time.Time{}, elder: map[core.ID]bool{}, idle: make(chan struct{}),
+		quota: quota{most: o.PerMinute, windows: map[core.PersonID]window{}}}
 	close(b.idle)
 	b.outbox, b.hangUp = context.WithCancelCause(context.WithoutCancel(ctx))
 	for _, a := range o.Adapters {

@@ -26,6 +26,9 @@ func (b *Bus) accept(ctx context.Context, acc *account, batch []core.Inbound) er
 	entries := make([]core.Entry, len(batch))
 	for i, in := range batch {
 		entries[i] = b.entry(acc, in)
+		if !acc.features.Local {
+			entries[i].Quota = b.quota.left(in.From.ID, arrived)
+		}
 	}
 	done, err := b.o.Store.Accept(ctx, core.Batch{Entries: entries, Bots: b.handles, Commands: b.o.Commands, Split: b.Split, Shown: b.Shown, Seal: b.seal})
 	if err != nil {
@@ -40,6 +43,7 @@ func (b *Bus) accept(ctx context.Context, acc *account, batch []core.Inbound) er
 	// has brought itself, then the work that it asks for: none may overtake what
 	// it answers.
 	for i, fate := range done.Fates {
+		b.quota.count(batch[i].From.ID, arrived, fate)
 		b.log.Debug("event", "place", batch[i].Place, "key", batch[i].Key, "fate", fate)
 		switch fate {
 		case core.FateStored:

@@ -114,7 +114,9 @@ type Binding struct {
 // Access says who may talk to the bots. Nobody is let in by an empty list.
 type Access struct {
 	Owners  []string `toml:"owners,omitempty"`  // adapter:id; default nobody
+	Admins  []string `toml:"admins,omitempty"`  // adapter:id; default nobody
 	Members []string `toml:"members,omitempty"` // adapter:id or adapter:*; default nobody
+	Guests  bool     `toml:"guests"`            // adapter:* lets in platform guests and people from connected workspaces, too; default false
 }
 
 // Media bounds what people send.
@@ -142,6 +144,8 @@ func (d Days) MarshalText() ([]byte, error) {
 type Limits struct {
 	MaxRuns int `toml:"max_runs"` // runs at once; default 64
 	MaxHops int `toml:"max_hops"` // hand-offs from bot to bot until a human speaks; default 20
+
+	MessagesPerMinute int `toml:"messages_per_minute"` // that are taken from each person, except at the terminal; default 20; 0: any number
 }
 
 // Load reads and checks the file at path. Variables come from env, normally

@@ -107,7 +107,7 @@ func TestDefaults(t *testing.T) {
 				Limits:  AgentLimits{Steps: 40, RunTime: 15 * time.Minute},
 			},
 		},
-		Limits:    Limits{MaxRuns: 64, MaxHops: 20},
+		Limits:    Limits{MaxRuns: 64, MaxHops: 20, MessagesPerMinute: 20},
 		Media:     Media{MaxBytes: 20 << 20},
 		Retention: Retention{Media: 90},
 		shown:     got.shown,
@@ -167,10 +167,13 @@ context_messages = 0
 place = "*:ops"
 [access]
 owners = ["tg:1111", "console:ada"]
+admins = ["tg:2222"]
 members = ["tg:*"]
+guests = true
 [limits]
 max_runs = 2
 max_hops = 3
+messages_per_minute = 4
 [media]
 max_bytes = 4096
 [retention]
@@ -230,8 +233,8 @@ media = "0"
 			{Place: "tg:-100*/7", Agent: "helper", Reply: "always", Thinking: "quote"},
 			{Place: "*:ops", Agent: "chief", Thinking: "off", ContextMessages: 10},
 		},
-		Access: Access{Owners: []string{"tg:1111", "console:ada"}, Members: []string{"tg:*"}},
-		Limits: Limits{MaxRuns: 2, MaxHops: 3},
+		Access: Access{Owners: []string{"tg:1111", "console:ada"}, Admins: []string{"tg:2222"}, Members: []string{"tg:*"}, Guests: true},
+		Limits: Limits{MaxRuns: 2, MaxHops: 3, MessagesPerMinute: 4},
 		Media:  Media{MaxBytes: 4096},
 		shown:  got.shown,
 	}
@@ -277,7 +280,7 @@ func TestExample(t *testing.T) {
 	for _, key := range []string{
 		"default_agent", "owner_place", "path", "level", "format", "type", "token", "api_url", "user", "api_key",
 		"base_url", "headers", "model_params", "context", "description", "model", "instructions", "name", "tools",
-		"denied_tools", "workers", "history", "limits", "place", "agent", "reply", "owners", "members", "max_runs", "max_hops",
+		"denied_tools", "workers", "history", "limits", "place", "agent", "reply", "owners", "admins", "members", "guests", "max_runs", "max_hops", "messages_per_minute",
 		"bot_token", "app_token", "command", "short_commands", "rich", "vision", "max_bytes", "media",
 	} {
 		if !regexp.MustCompile(`(?m)^(# )?` + key + ` = `).Match(text) {
@@ -313,6 +316,7 @@ owners = ["console:${CANARY}"]
 owner_place = ""
 
 [access]
+guests = false
 owners = ["console:${CANARY}"]
 
 [adapters]
@@ -353,6 +357,7 @@ thinking = "off"
 [limits]
 max_hops = 20
 max_runs = 64
+messages_per_minute = 20
 
 [log]
 format = "auto"

@@ -42,6 +42,7 @@ func (l *loader) config(root *table) *Config {
 	limits := root.table("limits")
 	c.Limits.MaxRuns = limits.integer("max_runs", 64, 1, 10_000)
 	c.Limits.MaxHops = limits.integer("max_hops", 20, 1, 1000)
+	c.Limits.MessagesPerMinute = limits.integer("messages_per_minute", 20, 0, 10_000)
 	limits.done()
 
 	media := root.table("media")
@@ -69,7 +70,9 @@ func (l *loader) config(root *table) *Config {
 	}
 	access := root.table("access")
 	c.Access.Owners = access.people("owners", c)
+	c.Access.Admins = access.people("admins", c)
 	c.Access.Members = access.people("members", c)
+	c.Access.Guests = access.boolean("guests", false)
 	access.done()
 	c.OwnerPlace = root.ownerPlace(c)
 	root.done()
@@ -334,8 +337,8 @@ func (t *table) people(key string, c *Config) []string {
 			t.failAt(person.key, "", "%s is a user name, which can change hands: use the immutable numeric id, as in telegram:1111 (the bot tells a stranger theirs)", quote(person.raw))
 		case !found || adapter == "" || id == "":
 			t.failAt(person.key, "", `%s is nobody: want "adapter:id", or for members also "adapter:*"`, quote(person.raw))
-		case key == "owners" && id == "*":
-			t.failAt(person.key, "", "%s would make everybody an owner: list the people one by one", quote(person.raw))
+		case key != "members" && id == "*":
+			t.failAt(person.key, "", "%s would make everybody an %s: list the people one by one", quote(person.raw), strings.TrimSuffix(key, "s"))
 		case !t.checkAdapter(person.key, adapter, quote(person.raw), c):
 		case c.Adapters[adapter].Type == "telegram" && id != "*" && !digits().MatchString(id):
 			t.failAt(person.key, "", "%s: a person on Telegram is a number: use the immutable numeric id, as in telegram:1111", quote(person.raw))

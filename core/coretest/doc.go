@@ -29,6 +29,7 @@
 //	agent HANDLE         the default bot; without it, the first
 //	bind PLACE [agent= reply= thinking=off|quote context_messages=]
 //	max_runs N           most runs at once
+//	per_minute N         most messages of a person in a minute; without it, any number
 //	max_hops N           most hand-offs without a person
 //	each NAME VALUE…     the talk is held once for each value, which $NAME in
 //	                     later lines stands for, and must look the same

@@ -63,7 +63,7 @@ func begin(w *world) (*life, error) {
 		adapters = append(adapters, &adapter{p, l})
 	}
 	l.bus = bus.New(ctx, bus.Options{Store: ledger, Adapters: adapters, Access: w.scene.access, Agent: w.scene.agent, Bots: w.scene.bots,
-		Bindings: w.scene.bindings, Commands: commands, Owner: w.owner, Log: w.log})
+		Bindings: w.scene.bindings, Commands: commands, PerMinute: w.scene.perMinute, Owner: w.owner, Log: w.log})
 	set, err := tools.NewSet(append(l.trialTools(), history.New(l.store, time.UTC), channel.New(func(name string) channel.Read { return l.bus.Features(name).Read }, l.store, time.UTC))...)
 	if err != nil {
 		return nil, err

@@ -140,6 +140,8 @@ type scene struct {
 	bindings []core.Binding
 	maxRuns  int
 	maxHops  int
+
+	perMinute int
 }
 
 // adapterOptions are a platform's traits.
@@ -201,6 +203,8 @@ func (sc *scene) set(l line) (bool, error) {
 		sc.bindings = append(sc.bindings, b)
 	case "max_runs":
 		sc.maxRuns = s.number(0)
+	case "per_minute":
+		sc.perMinute = s.number(0)
 	case "max_hops":
 		sc.maxHops = s.number(0)
 	default:

@@ -1,0 +1,56 @@
+package core
+
+import "strings"
+
+// Role is what a person may do. A higher role includes the lower ones.
+type Role int
+
+// The roles, lowest first.
+const (
+	Stranger Role = iota
+	Member
+	Admin
+	Owner
+)
+
+func (r Role) String() string {
+	return [...]string{"stranger", "member", "admin", "owner"}[r]
+}
+
+// Access is who may do what, by immutable id. An empty list lets nobody in.
+// Entries are PersonIDs or "adapter:*".
+type Access struct {
+	Owners  []string
+	Admins  []string
+	Members []string
+	Guests  bool // a pattern lets in guests, too
+}
+
+// Role is the highest role that the lists give to the person. A pattern never
+// lets in another program, and a guest only where Guests says so: whoever is
+// to be let in all the same is named.
+func (a Access) Role(p Person) Role {
+	match := func(list []string) bool {
+		for _, e := range list {
+			if e == string(p.ID) {
+				return true
+			}
+			adapter, star := strings.CutSuffix(e, ":*")
+			if star && !p.Bot && (a.Guests || !p.Guest) && strings.HasPrefix(string(p.ID), adapter+":") {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case p.ID == "":
+		return Stranger
+	case match(a.Owners):
+		return Owner
+	case match(a.Admins):
+		return Admin
+	case match(a.Members):
+		return Member
+	}
+	return Stranger
+}
