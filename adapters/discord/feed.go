@@ -16,9 +16,10 @@ import (
 const (
 	// maxWaiting is how many events may wait for the sink before the gateway
 	// is no longer read.
-	maxWaiting = 1024
-	// maxBatch is the most events that the sink gets at once.
-	maxBatch = 100
+	maxWaiting = 2 * maxBatch
+	// maxBatch is the most events that the sink gets at once. In a burst it is
+	// what they wait for.
+	maxBatch = 1000
 )
 
 // feed is the line from the gateway to the sink, in one goroutine: events are
