@@ -51,6 +51,17 @@ type Desk interface {
 	Cancel(thread ID, of Subject, by string) (runs, items int, err error)
 	// Archive ends the thread and gives its place a fresh one.
 	Archive(thread ID) error
+	// Archived lists the place's archived threads in which something was said, the
+	// one that was left last first, at most limit.
+	Archived(at Place, limit int) ([]Thread, error)
+	// Thread is the thread with the ID, if it is one of the place.
+	Thread(at Place, id ID) (th Thread, ok bool, err error)
+	// Opening is the first message that a person wrote in the thread; zero: none.
+	Opening(thread ID) (Message, error)
+	// Resume stops the work in the current thread of the archived one's place,
+	// archives it, and makes the archived one current again. Of a thread that is
+	// not archived it does nothing. by is the name to show.
+	Resume(thread ID, by string) error
 	// Retry queues what failed or was stopped again, unless that has been done,
 	// and returns its message; ok is false when there is none. Of all the
 	// thread's work it takes the most recent.

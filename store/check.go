@@ -45,6 +45,7 @@ type checker struct {
 
 	threads  map[core.ID]core.Thread
 	places   map[string]placeRow
+	archived map[string]placeRow
 	messages map[core.ID][]core.Message // versions, oldest first
 	items    map[core.ID]core.Item
 	queue    map[core.ID]core.Item
@@ -114,6 +115,10 @@ func (c *checker) load() error {
 		func() { c.runs, err = byID(c, famRun, func(v core.Run) core.ID { return v.ID }) },
 		func() { c.posts, err = byID(c, famPost, func(v core.Post) core.ID { return v.ID }) },
 		func() { c.places, err = byKey[placeRow](c, famPlace) },
+		func() {
+			c.archived = map[string]placeRow{}
+			err = read(c, famArchived, archivedKey, func(key string, r placeRow) { c.archived[key] = r })
+		},
 		func() { c.held, err = byKey[heldRow](c, famHeld) },
 		func() { c.platform, err = byKey[platformRow](c, famPlatform) },
 		func() { c.journal, err = byKey[journalRow](c, famJournal) },
@@ -162,7 +167,7 @@ func (c *checker) load() error {
 
 // checkFamilies finds keys that belong to no family.
 func (c *checker) checkFamilies() error {
-	known := []string{famJournal, famJournalDay, famCursor, famAlias, famCurrent, famPlace, famThread, famMessage, famPlatform, famItemsOf, famQueue,
+	known := []string{famJournal, famJournalDay, famCursor, famAlias, famCurrent, famPlace, famArchived, famThread, famMessage, famPlatform, famItemsOf, famQueue,
 		famItem, famRun, famOpenRun, famStep, famHeld, famOutbox, famPost, famBad}
 	slices.Sort(known)
 	var from []byte
@@ -198,6 +203,14 @@ func (c *checker) checkThreads() {
 		th := c.threads[id]
 		if row := c.places[string(placeKey(th.Place))]; th.Archived.IsZero() && row.Thread != id {
 			c.say("thread %s is current at %q, which has the thread %q", id, th.Place, row.Thread)
+		}
+		if row := placeOf(th); !th.Archived.IsZero() && th.Messages > 0 && c.archived[string(archivedKey(row))] != row {
+			c.say("thread %s is archived, and not among those of %q", id, th.Place)
+		}
+	}
+	for key, row := range c.archived {
+		if th, ok := c.threads[row.Thread]; !ok || placeOf(th) != row || th.Messages == 0 {
+			c.say("%q is the thread %s, which is empty, not archived then, or does not exist", key, row.Thread)
 		}
 	}
 	for key, row := range c.places {

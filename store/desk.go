@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"encoding/binary"
 	"slices"
 	"strings"
@@ -149,30 +148,6 @@ func (d *desk) stop(th *core.Thread, run core.Run, mail []core.Item, by string) 
 	d.out.Stopped = append(d.out.Stopped, run.ID)
 	d.out.Rows = append(d.out.Rows, rows...)
 	return nil
-}
-
-// Archive ends the thread and gives its place a fresh one, so that whoever was
-// heard there still is.
-func (d *desk) Archive(thread core.ID) error {
-	th, ok, err := get[core.Thread](d.tx, idKey(famThread, thread))
-	if err != nil || !ok {
-		return err
-	}
-	th.Archived = d.Now()
-	if err := d.put(idKey(famThread, thread), th); err != nil {
-		return err
-	}
-	if row, ok, err := get[placeRow](d.tx, placeKey(th.Place)); err != nil || !ok || row.Thread != thread {
-		return err
-	}
-	fresh, err := d.newThread(th.Place, th.Agent, th.Direct)
-	if err != nil {
-		return err
-	}
-	if th.Heard != "" {
-		fresh.Heard = cmp.Or(d.message, th.Heard) // what was said before is over
-	}
-	return d.put(idKey(famThread, fresh.ID), fresh)
 }
 
 // retryReach is how many of a thread's newest messages /retry looks at.

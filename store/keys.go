@@ -19,6 +19,7 @@ import (
 //	a/<adapter>\0<new channel>         alias: the channel's first id
 //	ac/<adapter>\0<first channel>      the channel's id to send to
 //	p/<place>                          current thread of the place
+//	ta/<place>\0<ms><thread>           archived threads of the place in which something was said, by when they ended
 //	t/<thread>                         threads
 //	m/<thread><message><version>       messages
 //	mp/<adapter>\0<series>\0<id>       platform id → message; a series is a channel, whatever the topic, or several that number together
@@ -42,6 +43,7 @@ const (
 	famAlias      = "a/"
 	famCurrent    = "ac/"
 	famPlace      = "p/"
+	famArchived   = "ta/"
 	famThread     = "t/"
 	famMessage    = "m/"
 	famPlatform   = "mp/"
@@ -108,6 +110,13 @@ func currentKey(adapter, channel string) []byte {
 }
 
 func placeKey(p core.Place) []byte { return []byte(famPlace + placeText(p)) }
+
+// archivedAt is what the keys of a place's archived threads begin with.
+func archivedAt(p core.Place) []byte { return []byte(famArchived + placeText(p) + "\x00") }
+
+func archivedKey(r placeRow) []byte {
+	return u64(u64(archivedAt(r.Place), uint64(r.Archived.UnixMilli())), r.Thread.Seq())
+}
 
 // platformKey is where a platform id is known: in the series that numbers the
 // messages of the place.

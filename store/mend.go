@@ -70,6 +70,12 @@ func (t *tx) rebuild(key []byte) error {
 		return t.rebuildThread(id(core.KindThread))
 	case famPlace:
 		return t.rebuildPlace(key)
+	case famArchived:
+		th, ok, err := get[core.Thread](t, idKey(famThread, id(core.KindThread)))
+		if err != nil || !ok || !bytes.Equal(archivedKey(placeOf(th)), key) {
+			return err
+		}
+		return t.insert(key, placeOf(th))
 	case famMessage:
 		return t.rebuildMessage(key)
 	case famItem:
@@ -117,19 +123,24 @@ func rebuildMoving(t *tx, family string, key []byte, at func(core.Moving) []byte
 	})
 }
 
-// rebuildThread finds a current thread by its place; only such a thread has
-// work. Where the bots' windows began is lost.
+// rebuildThread finds a thread by its place. Where the bots' windows began is
+// lost.
 func (t *tx) rebuildThread(id core.ID) error {
 	var row placeRow
-	if err := each(t, []byte(famPlace), 0, func(_ []byte, r placeRow) error {
-		if r.Thread == id {
-			row = r
+	for _, family := range []string{famPlace, famArchived} {
+		if err := each(t, []byte(family), 0, func(_ []byte, r placeRow) error {
+			if r.Thread == id {
+				row = r
+			}
+			return nil
+		}); err != nil {
+			return err
 		}
-		return nil
-	}); err != nil || row.Thread == "" {
-		return err
 	}
-	th := core.Thread{ID: id, Place: row.Place, Agent: row.Agent, Direct: row.Direct, Created: t.Now(), Active: t.Now()}
+	if row.Thread == "" {
+		return nil
+	}
+	th := core.Thread{ID: id, Place: row.Place, Agent: row.Agent, Direct: row.Direct, Archived: row.Archived, Created: t.Now(), Active: t.Now()}
 	msgs, err := t.newest(idKey(famMessage, id), after(idKey(famMessage, id)), nearby)
 	if err != nil {
 		return err

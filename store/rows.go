@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"bellhop/core"
 )
@@ -27,12 +28,14 @@ type platformRow struct {
 	Post    core.ID `json:"post,omitempty"`
 }
 
-// placeRow says a place's current thread, and what that began with.
+// placeRow says a place's current thread, or one of its archived ones, and what
+// that began with.
 type placeRow struct {
-	Thread core.ID    `json:"thread"`
-	Place  core.Place `json:"place"`
-	Agent  string     `json:"agent"`
-	Direct bool       `json:"direct,omitempty"`
+	Thread   core.ID    `json:"thread"`
+	Place    core.Place `json:"place"`
+	Agent    string     `json:"agent"`
+	Direct   bool       `json:"direct,omitempty"`
+	Archived time.Time  `json:"archived,omitzero"`
 }
 
 // openRow is what start-up and Cancel need of a run without reading it.
@@ -62,7 +65,9 @@ func (t *tx) threadAt(p core.Place) (core.Thread, bool, error) {
 	return get[core.Thread](t, idKey(famThread, row.Thread))
 }
 
-func placeOf(th core.Thread) placeRow { return placeRow{th.ID, th.Place, th.Agent, th.Direct} }
+func placeOf(th core.Thread) placeRow {
+	return placeRow{th.ID, th.Place, th.Agent, th.Direct, th.Archived}
+}
 
 func (t *tx) newThread(p core.Place, agent string, direct bool) (core.Thread, error) {
 	id, err := t.id(core.KindThread)

@@ -8,11 +8,13 @@ import (
 	"bellhop/core"
 )
 
-// Commands are the ones about a thread's work: /new, /stop and /retry. What
-// they change, they change in the transaction that accepts them.
+// Commands are the ones about conversations and the work in them. What they
+// change, they change in the transaction that accepts them.
 func Commands() []core.Command {
 	return []core.Command{
 		{Name: "new", Help: "start over: a fresh conversation here", Role: core.Member, Run: fresh},
+		{Name: "threads", Help: "earlier conversations here", Role: core.Member, Run: threads},
+		{Name: "resume", Help: "go back to an earlier conversation", Role: core.Member, Run: resume},
 		{Name: "stop", Help: "stop what I am doing here", Role: core.Member, Run: stop},
 		{Name: "retry", Help: "try again what failed or was stopped last", Role: core.Member, Run: retry},
 	}
@@ -60,7 +62,7 @@ func retry(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
 	case !ok:
 		return nothing("There is nothing to retry here: nothing has failed or was stopped lately.")
 	}
-	return core.CommandReply{Text: "Trying again: " + excerpt(msg.Text())}, nil
+	return core.CommandReply{Text: "Trying again: " + title(msg)}, nil
 }
 
 func nothing(text string) (core.CommandReply, error) {
@@ -75,13 +77,25 @@ func name(p core.Person) string {
 	return string(p.ID)
 }
 
-// excerpt is the first 50 characters of a text, on one line, as code so that
-// nothing in it is rendered.
-func excerpt(text string) string {
-	text = strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "`", "'")
-	if text == "" {
-		return "your last message."
+// title is what a message is called: the beginning of its text, or else the
+// name of its file.
+func title(m core.Message) string {
+	text := m.Text()
+	for _, p := range m.Parts {
+		if strings.TrimSpace(text) == "" && p.File != nil {
+			text = p.File.Name
+		}
 	}
+	if strings.TrimSpace(text) == "" {
+		return "a message without text"
+	}
+	return code(text)
+}
+
+// code is the first 50 characters of a text, on one line, as code so that
+// nothing in it is rendered.
+func code(text string) string {
+	text = strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "`", "'")
 	r := []rune(text)
 	if len(r) > 50 {
 		text = string(r[:50]) + "…"

@@ -30,7 +30,7 @@ func RunLedger(t *testing.T, most int, fresh func(t *testing.T) (open func() Eng
 			return
 		}
 		defer func() { broken = broken || rt.Failed() }() // it will be looked into with more runs
-		h := &house{T: rt, ctx: t.Context(), open: fresh(t), ledger: newLedger(), at: map[desk]*flight{}, rows: map[string][]core.Row{}}
+		h := &house{T: rt, ctx: t.Context(), open: fresh(t), ledger: newLedger(), at: map[desk]*flight{}, rows: map[string][]core.Row{}, listed: map[string][]core.Thread{}}
 		h.start()
 		defer func() { closeEngine(t, h.engine) }()
 		rt.Repeat(map[string]func(*rapid.T){
@@ -75,7 +75,8 @@ type house struct {
 	last   *core.Entry // the newest event
 	twice  bool        // the last operation had been stored when it was tried again
 	at     map[desk]*flight
-	rows   map[string][]core.Row // to deliver, by channel
+	rows   map[string][]core.Row    // to deliver, by channel
+	listed map[string][]core.Thread // archived threads, by the event that asked for them
 }
 
 // desk is where a bot does one thing at a time.

@@ -10,10 +10,11 @@ import (
 // knows IDs only as far as the store has told them.
 type ledger struct {
 	threads []*thread
-	current map[string]*thread // by the channel's first name
-	first   map[string]string  // a channel's first name by each of its names
-	lines   map[string]*line   // what people wrote, by platform id: the newest correction
-	opens   map[string]begun   // status lines, by platform id
+	current map[string]*thread   // by the channel's first name
+	left    map[string][]*thread // archived ones with messages, as they ended
+	first   map[string]string    // a channel's first name by each of its names
+	lines   map[string]*line     // what people wrote, by platform id: the newest correction
+	opens   map[string]begun     // status lines, by platform id
 	outbox  map[string][]string
 	cursors map[string]string // by a channel's name of the time: the newest message heard
 }
@@ -97,7 +98,7 @@ func addressed(text string) []string {
 }
 
 func newLedger() *ledger {
-	return &ledger{current: map[string]*thread{}, first: map[string]string{}, lines: map[string]*line{}, opens: map[string]begun{}, outbox: map[string][]string{}, cursors: map[string]string{}}
+	return &ledger{current: map[string]*thread{}, left: map[string][]*thread{}, first: map[string]string{}, lines: map[string]*line{}, opens: map[string]begun{}, outbox: map[string][]string{}, cursors: map[string]string{}}
 }
 
 // canonical is a channel's first name.
@@ -140,6 +141,22 @@ func (l *ledger) begin(channel string) *thread {
 	l.threads = append(l.threads, th)
 	l.current[channel] = th
 	return th
+}
+
+// archive ends a thread. One with messages is what its channel can go back to
+// next.
+func (l *ledger) archive(th *thread) {
+	th.archived = true
+	if len(th.lines) > 0 {
+		l.left[th.channel] = append(l.left[th.channel], th)
+	}
+}
+
+// back makes an archived thread current again.
+func (l *ledger) back(th *thread) {
+	th.archived = false
+	l.left[th.channel] = slices.DeleteFunc(l.left[th.channel], func(x *thread) bool { return x == th })
+	l.current[th.channel] = th
 }
 
 // message is a person's, in a direct conversation.

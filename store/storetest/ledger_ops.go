@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"pgregory.net/rapid"
 
@@ -22,7 +23,7 @@ func (h *house) accept(t *rapid.T) {
 	var entries []core.Entry
 	var kinds []string
 	for range rapid.IntRange(1, 3).Draw(t, "events") {
-		kind := rapid.SampledFrom([]string{"message", "message", "message", "edit", "edit", "delete", "stop", "new", "retry", "halt", "resume", "stranger", "again", "moved", "unreadable"}).Draw(t, "event")
+		kind := rapid.SampledFrom([]string{"message", "message", "message", "edit", "edit", "delete", "stop", "new", "back", "retry", "halt", "resume", "stranger", "again", "moved", "unreadable"}).Draw(t, "event")
 		e, ok := h.event(t, kind, entries)
 		if !ok {
 			continue
@@ -45,7 +46,7 @@ func (h *house) offer(kinds []string, entries []core.Entry) {
 	}, func() {
 		h.last = &entries[len(entries)-1]
 		for i, e := range entries {
-			fate, items := h.happen(kinds[i], e.In)
+			fate, items := h.happen(kinds[i], e.In, e.Args)
 			fates, woken = append(fates, fate), append(woken, items...)
 		}
 	}, func() {
@@ -107,14 +108,25 @@ func (h *house) event(t *rapid.T, kind string, before []core.Entry) (core.Entry,
 			e.In.Kind, e.In.Text = core.InEdit, someText(t)
 		}
 	case "stop", "new", "retry":
-		e.Command = command(kind)
+		e.Command = h.command(kind)
+	case "back":
+		var ids []string
+		for _, th := range h.threads {
+			if th.channel == channel && th.archived && th.id != "" {
+				ids = append(ids, string(th.id))
+			}
+		}
+		if len(ids) == 0 {
+			return e, false
+		}
+		e.Command, e.Args = h.command(kind), rapid.SampledFrom(ids).Draw(t, "thread")+" "+in.Key
 	case "halt", "resume":
 		ids := h.marked(channel)
 		if len(ids) == 0 {
 			return e, false
 		}
 		e.In.Kind, e.In.MessageID, e.In.Emoji = core.InReaction, rapid.SampledFrom(ids).Draw(t, "message"), e.In.Key
-		e.Command = command(map[string]string{"halt": "stop", "resume": "retry"}[kind])
+		e.Command = h.command(map[string]string{"halt": "stop", "resume": "retry"}[kind])
 	case "moved":
 		e.In.Kind, e.In.To = core.InMoved, fmt.Sprint(channel, h.events)
 	case "unreadable":
@@ -134,13 +146,18 @@ func (h *house) event(t *rapid.T, kind string, before []core.Entry) (core.Entry,
 func someText(t *rapid.T) string { return rapid.SampledFrom(speech).Draw(t, "text").text }
 
 // command is one that does as the mailboxes' of its name does.
-func command(name string) *core.Command {
+func (h *house) command(name string) *core.Command {
 	return &core.Command{Name: name, Run: func(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
 		var err error
 		did := true
 		switch name {
 		case "retry":
 			_, did, err = inv.Desk.Retry(inv.Thread.ID, inv.Of)
+		case "back":
+			id, key, _ := strings.Cut(inv.Args, " ")
+			if h.listed[key], err = inv.Desk.Archived(inv.Place, 100); err == nil {
+				err = inv.Desk.Resume(core.ID(id), "Ann")
+			}
 		case "stop", "new":
 			var runs, items int
 			runs, items, err = inv.Desk.Cancel(inv.Thread.ID, inv.Of, "Ann")
@@ -152,11 +169,11 @@ func command(name string) *core.Command {
 	}}
 }
 
-// happen is what an event does to the model.
-func (h *house) happen(kind string, in core.Inbound) (core.Fate, []*item) {
+// happen is what an event does to the model; args are its command's.
+func (h *house) happen(kind string, in core.Inbound, args string) (core.Fate, []*item) {
 	channel := h.canonical(in.Place.Channel)
 	th := h.current[channel]
-	if in.Heard && (kind == "message" || kind == "stop" || kind == "new" || kind == "retry" || kind == "stranger" && th != nil) {
+	if in.Heard && (kind == "message" || kind == "stop" || kind == "new" || kind == "back" || kind == "retry" || kind == "stranger" && th != nil) {
 		h.cursors[in.Place.Channel] = in.MessageID
 	}
 	switch kind {
@@ -185,16 +202,37 @@ func (h *house) happen(kind string, in core.Inbound) (core.Fate, []*item) {
 		switch kind {
 		case "retry":
 			woken = th.retry(th.lines, nil)
-		case "stop", "new":
+		case "stop":
 			h.stop(th, team)
-			if kind == "new" {
-				th.archived = true
-				h.begin(channel)
+		case "new":
+			h.stop(th, team)
+			h.archive(th)
+			h.begin(channel)
+		case "back":
+			id, key, _ := strings.Cut(args, " ")
+			h.sameThreads(h.left[channel], h.listed[key])
+			if old := h.byID(core.ID(id)); old.archived { // none of its batch was before it
+				h.stop(th, team)
+				h.archive(th)
+				h.back(old)
 			}
 		}
 	}
 	h.say(channel, replied)
 	return core.FateCommand, woken
+}
+
+// sameThreads compares archived threads with a list of them, the newest first.
+func (h *house) sameThreads(want []*thread, got []core.Thread) {
+	h.Helper()
+	same := len(want) == len(got)
+	for i := 0; same && i < len(got); i++ {
+		th := want[len(want)-1-i]
+		same = (th.id == "" || th.id == got[i].ID) && !got[i].Archived.IsZero()
+	}
+	if !same {
+		h.Fatalf("archived are %+v, want %+v", got, want)
+	}
 }
 
 // marked are the messages at a channel that people may mark: theirs, and status

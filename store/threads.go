@@ -1,0 +1,138 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"time"
+
+	"bellhop/core"
+)
+
+// Archive ends the thread and gives its place a fresh one, so that whoever was
+// heard there still is.
+func (d *desk) Archive(thread core.ID) error {
+	th, ok, err := get[core.Thread](d.tx, idKey(famThread, thread))
+	if err != nil || !ok || !th.Archived.IsZero() {
+		return err
+	}
+	if err := d.leave(th); err != nil {
+		return err
+	}
+	fresh, err := d.newThread(th.Place, th.Agent, th.Direct)
+	if err != nil {
+		return err
+	}
+	d.hearOn(&fresh, th)
+	return d.put(idKey(famThread, fresh.ID), fresh)
+}
+
+// leave archives a place's current thread. The caller must give the place
+// another. One in which nothing was said is not kept among those that people
+// may want back.
+func (d *desk) leave(th core.Thread) error {
+	th.Archived = d.Now()
+	if err := d.put(idKey(famThread, th.ID), th); err != nil || th.Messages == 0 {
+		return err
+	}
+	row := placeOf(th)
+	return d.insert(archivedKey(row), row)
+}
+
+// hearOn has a place heard on from the event of the command, if it was heard
+// at all: what was said before is not for the thread that begins or goes on
+// here.
+func (d *desk) hearOn(th *core.Thread, left core.Thread) {
+	if th.Missed = false; left.Heard != "" {
+		th.Heard = cmp.Or(d.message, left.Heard)
+	}
+}
+
+// Archived lists a place's archived threads from their index.
+func (d *desk) Archived(at core.Place, limit int) ([]core.Thread, error) {
+	prefix := archivedAt(at)
+	kvs, err := d.ScanBack(prefix, after(prefix), limit)
+	if err != nil {
+		return nil, err
+	}
+	var out []core.Thread
+	for _, kv := range kvs {
+		row, ok, err := get[placeRow](d.tx, kv.Key)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		th, ok, err := get[core.Thread](d.tx, idKey(famThread, row.Thread))
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			out = append(out, th)
+		}
+	}
+	return out, nil
+}
+
+// Thread reads a thread of the place.
+func (d *desk) Thread(at core.Place, id core.ID) (core.Thread, bool, error) {
+	th, ok, err := get[core.Thread](d.tx, idKey(famThread, id))
+	if err != nil || !ok || !bytes.Equal(placeKey(th.Place), placeKey(at)) {
+		return core.Thread{}, false, err
+	}
+	return th, true, nil
+}
+
+// openingReach is how many of a thread's first rows are looked at for what a
+// person wrote.
+const openingReach = 20
+
+// Opening is a thread's first message of a person, as it reads now.
+func (d *desk) Opening(thread core.ID) (core.Message, error) {
+	prefix := idKey(famMessage, thread)
+	kvs, err := d.Scan(prefix, after(prefix), openingReach)
+	if err != nil {
+		return core.Message{}, err
+	}
+	msgs, err := d.latest(kvs)
+	for _, m := range msgs {
+		if m.Sender.Kind == core.HumanActor {
+			m, _, err = d.tx.message(thread, m.ID)
+			return m, err
+		}
+	}
+	return core.Message{}, err
+}
+
+// Resume gives a place an archived thread of it back. Its windows are as they
+// were; it holds no hand-off, for what would have released one was stopped.
+func (d *desk) Resume(thread core.ID, by string) error {
+	th, ok, err := get[core.Thread](d.tx, idKey(famThread, thread))
+	if err != nil || !ok || th.Archived.IsZero() {
+		return err
+	}
+	current, ok, err := d.threadAt(th.Place)
+	if err != nil {
+		return err
+	}
+	if ok {
+		if _, _, err := d.Cancel(current.ID, core.Subject{}, by); err != nil {
+			return err
+		}
+		if current, err = need[core.Thread](d.tx, famThread, current.ID); err != nil {
+			return err
+		}
+		if err := d.leave(current); err != nil {
+			return err
+		}
+	}
+	if err := d.Delete(archivedKey(placeOf(th))); err != nil {
+		return err
+	}
+	th.Archived = time.Time{}
+	d.hearOn(&th, current)
+	if err := d.put(placeKey(th.Place), placeOf(th)); err != nil {
+		return err
+	}
+	return d.put(idKey(famThread, th.ID), th)
+}
