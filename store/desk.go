@@ -260,15 +260,18 @@ func (d *desk) Load(thread core.ID) (core.Load, error) {
 	if err != nil {
 		return l, err
 	}
-	_, err = d.queued("", func(it core.Item) bool {
-		if it.Kind != core.MessageItem {
-			return false
+	// Only what is counted is read: in a burst thousands wait.
+	return l, each(d.tx, []byte(famQueue), 0, func(_ []byte, it struct {
+		Kind   core.ItemKind `json:"kind"`
+		Thread core.ID       `json:"thread"`
+	},
+	) error {
+		if it.Kind == core.MessageItem {
+			l.Waiting++
+			if it.Thread == thread {
+				l.Queued++
+			}
 		}
-		l.Waiting++
-		if it.Thread == thread {
-			l.Queued++
-		}
-		return false
+		return nil
 	})
-	return l, err
 }
