@@ -49,7 +49,8 @@ type Bot struct {
 	Params       map[string]any
 	Tools        []string // allow-list of tool names; empty: all
 	DeniedTools  []string
-	Workers      int // most runs at once; 0: as many as the appliance allows
+	Workers      int  // most runs at once; 0: as many as the appliance allows
+	Steer        bool // what comes while it works joins the run between its steps
 	History      Budget
 	Steps        int           // most model calls in a run
 	RunTime      time.Duration // most wall time of a run

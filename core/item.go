@@ -115,6 +115,10 @@ type Step struct {
 	Finish Finish    `json:"finish"`
 	Usage  Usage     `json:"usage"`
 	Time   time.Time `json:"time"`
+
+	// Joined are the messages that the run has taken in after the step, in order:
+	// the next call reads them after the step's results.
+	Joined []ID `json:"joined,omitempty"`
 }
 
 // Text is the step's text.

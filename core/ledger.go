@@ -119,6 +119,13 @@ type Backlog struct {
 	Moved []Moving
 }
 
+// Arrival is what has come in a thread since its run began to read, up to the
+// newest message that waits for the run's bot. The bot's own are not in it.
+type Arrival struct {
+	Messages []Message // id order, latest versions
+	Triggers []ID      // those that wait for the bot
+}
+
 // Scene is what a run reads when it starts.
 type Scene struct {
 	Thread   Thread

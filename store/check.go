@@ -357,6 +357,11 @@ func (c *checker) checkRuns() {
 			if st.N != i+1 {
 				c.say("run %s: step %d stands in the place of step %d", id, st.N, i+1)
 			}
+			for _, m := range st.Joined {
+				if msgs := c.messages[m]; msgs == nil || msgs[0].Thread != run.Thread || m.Seq() > run.Upto.Seq() {
+					c.say("run %s: %s, which joined after step %d, is not what it has read in %s up to %s", id, m, st.N, run.Thread, run.Upto)
+				}
+			}
 		}
 		if !over && len(c.steps[id]) != run.Steps {
 			c.say("run %s counts %d steps and has %d", id, run.Steps, len(c.steps[id]))

@@ -264,11 +264,7 @@ func (t *tx) begin(run core.Run) (core.Run, error) {
 		}
 	}
 	for _, it := range join {
-		it.State, it.Run = core.Doing, run.ID
-		if err := t.put(idKey(famItem, it.ID), it); err != nil {
-			return run, err
-		}
-		if err := t.Delete(queueKey(it.Bot, it.ID)); err != nil {
+		if err := t.take(it, run.ID); err != nil {
 			return run, err
 		}
 	}

@@ -100,7 +100,9 @@ func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner
 		return nil, err
 	}
 	run := runner.New(runner.Options{Store: s, Files: files, Outbox: a.bus, Bots: bots, Tools: set, Repair: tools.Repair, Canonical: tools.Canonical, Cap: tools.Cap, Provider: providers(cfg, log),
-		Wake: func(items []core.Item) { a.mail.Wake(items) }, MaxHops: cfg.Limits.MaxHops, Zone: time.Local, Log: log})
+		Wake:   func(items []core.Item) { a.mail.Wake(items) },
+		Waits:  func(bot string, thread core.ID) bool { return a.mail.Waits(bot, thread) },
+		Joined: func(bot string, items []core.ID) { a.mail.Joined(bot, items) }, MaxHops: cfg.Limits.MaxHops, Zone: time.Local, Log: log})
 	a.mail = mailbox.New(mailbox.Options{Store: s, Runner: run, Bots: bots, MaxRuns: cfg.Limits.MaxRuns, Log: log})
 	return a, nil
 }
@@ -111,7 +113,7 @@ func team(cfg *config.Config) ([]core.Bot, error) {
 	for _, handle := range slices.Sorted(maps.Keys(cfg.Agents)) {
 		c := cfg.Agents[handle]
 		bots = append(bots, core.Bot{Handle: handle, Name: c.Name, Description: c.Description, Instructions: c.Instructions, Model: c.Model,
-			Params: c.ModelParams, Tools: c.Tools, DeniedTools: c.DeniedTools, Workers: c.Workers,
+			Params: c.ModelParams, Tools: c.Tools, DeniedTools: c.DeniedTools, Workers: c.Workers, Steer: c.Busy == "steer",
 			History: core.Budget{Tokens: c.History.Tokens, Messages: c.History.Messages},
 			Steps:   c.Limits.Steps, RunTime: c.Limits.RunTime, Window: cfg.Models[c.Model].Context, Vision: cfg.Models[c.Model].Vision})
 	}

@@ -120,7 +120,10 @@ func describe(st core.Step) string {
 		}
 	}
 	if len(parts) == 0 {
-		return "text, cut at the output limit"
+		parts = append(parts, "text, cut at the output limit")
+	}
+	for _, m := range st.Joined {
+		parts = append(parts, fmt.Sprintf("then %s joined", m))
 	}
 	return strings.Join(parts, ", ")
 }

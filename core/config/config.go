@@ -82,6 +82,7 @@ type Agent struct {
 	Tools        []string       `toml:"tools,omitempty"`        // names of allowed tools; default empty: all
 	DeniedTools  []string       `toml:"denied_tools,omitempty"` // names of refused tools, which win; default none
 	Workers      int            `toml:"workers"`                // runs at once; default 0: limits.max_runs
+	Busy         string         `toml:"busy"`                   // a message during a run: queue (it waits for the next run), or steer (it joins between two steps); default queue
 	History      History        `toml:"history"`
 	Name         string         `toml:"name"`                   // shown where the platform allows; default "": the handle
 	ModelParams  map[string]any `toml:"model_params,omitempty"` // request fields that win over the provider's; default none

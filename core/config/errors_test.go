@@ -26,7 +26,7 @@ func TestErrors(t *testing.T) {
 		{name: "a slip", with: `modle = "x"`, want: `config.toml:12: agents.assistant.modle: unknown key; did you mean "model"?`},
 		{name: "nothing close", with: `zebra = 1`, want: `config.toml:12: agents.assistant.zebra: unknown key`},
 		{name: "wrong case", with: `Tools = []`, want: `config.toml:12: agents.assistant.Tools: unknown key; did you mean "tools"?`},
-		{name: "a later key of the specification", with: `busy = "queue"`, want: `config.toml:12: agents.assistant.busy: unknown key`},
+		{name: "a later key of the specification", with: `icon = "x"`, want: `config.toml:12: agents.assistant.icon: unknown key`},
 		{name: "top level", old: "\n[providers", with: "defualt_agent = \"assistant\"\n[providers", want: `config.toml:1: defualt_agent: unknown key; did you mean "default_agent"?`},
 		{name: "table", with: "[acess]\nowners = []", want: `config.toml:12: acess: unknown key; did you mean "access"?`},
 		{name: "key of another adapter's type", old: "[adapters.console]", with: "[adapters.console]\ntoken = \"${TELEGRAM_TOKEN}\"", want: `config.toml:9: adapters.console.token: unknown key`},

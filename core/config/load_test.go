@@ -103,6 +103,7 @@ func TestDefaults(t *testing.T) {
 		Agents: map[string]Agent{
 			"assistant": {
 				Model:   "openai/gpt-5",
+				Busy:    "queue",
 				History: History{Tokens: 24000, Messages: 80},
 				Limits:  AgentLimits{Steps: 40, RunTime: 15 * time.Minute},
 			},
@@ -150,6 +151,7 @@ instructions_file = "~/chief.md"
 tools = ["read_file"]
 denied_tools = ["exec"]
 workers = 1
+busy = "steer"
 history = { tokens = 1000, messages = 10 }
 name = "The ${WHO}"
 model_params.seed = 7
@@ -217,6 +219,7 @@ media = "0"
 				Tools:        []string{"read_file"},
 				DeniedTools:  []string{"exec"},
 				Workers:      1,
+				Busy:         "steer",
 				History:      History{Tokens: 1000, Messages: 10},
 				Name:         "The Ada",
 				ModelParams:  map[string]any{"seed": int64(7)},
@@ -225,6 +228,7 @@ media = "0"
 			"helper": {
 				Model:        "script/demo",
 				Instructions: "Help Ada.",
+				Busy:         "queue",
 				History:      History{Tokens: 24000, Messages: 80},
 				Limits:       AgentLimits{Steps: 40, RunTime: 15 * time.Minute},
 			},
@@ -280,7 +284,7 @@ func TestExample(t *testing.T) {
 	for _, key := range []string{
 		"default_agent", "owner_place", "path", "level", "format", "type", "token", "api_url", "user", "api_key",
 		"base_url", "headers", "model_params", "context", "description", "model", "instructions", "name", "tools",
-		"denied_tools", "workers", "history", "limits", "place", "agent", "reply", "owners", "admins", "members", "guests", "max_runs", "max_hops", "messages_per_minute",
+		"denied_tools", "workers", "busy", "history", "limits", "place", "agent", "reply", "owners", "admins", "members", "guests", "max_runs", "max_hops", "messages_per_minute",
 		"bot_token", "app_token", "command", "short_commands", "rich", "vision", "max_bytes", "media",
 	} {
 		if !regexp.MustCompile(`(?m)^(# )?` + key + ` = `).Match(text) {
@@ -331,6 +335,7 @@ type = "telegram"
 
 [agents]
 [agents.assistant]
+busy = "queue"
 description = ""
 instructions = "Never say ${CANARY}."
 model = "openai/gpt-5"

@@ -190,6 +190,7 @@ func (t *table) agent(name string, c *Config) Agent {
 		Tools:        t.strs("tools"),
 		DeniedTools:  t.strs("denied_tools"),
 		Workers:      t.integer("workers", 0, 0, 10_000),
+		Busy:         t.oneOf("busy", "queue", "queue", "steer"),
 		Name:         t.str("name", ""),
 		ModelParams:  t.free("model_params"),
 	}

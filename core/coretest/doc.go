@@ -21,7 +21,7 @@
 // at once: one bot chief, one platform chat with once=edit, and alice its
 // owner.
 //
-//	bot HANDLE [name= workers= steps= run_time= history=TOKENS/MESSAGES tools= instructions=]
+//	bot HANDLE [name= workers= busy=queue|steer steps= run_time= history=TOKENS/MESSAGES tools= instructions=]
 //	adapter NAME [once=edit|key|readback|none max= pieces= heavy= mark= replies= threads= edits= signs= reads= buttons= reply=mention|thread|always]
 //	owner PERSON         may do everything
 //	member PERSON        may talk; anybody else is a stranger
@@ -80,7 +80,7 @@
 //	expect queued N      so many messages wait
 //
 // WHEN is before or after. A MOMENT is one of the ledger's transactions
-// (accept, begin, opened, prepared, step, settle, chunk, receipt, bury, moved), a model's
+// (accept, begin, opened, prepared, step, join, settle, chunk, receipt, bury, moved), a model's
 // call (before: it is asked; after: it has answered), a tool's call (before and
 // after its effect), or a call of the platform, like OP: open (a status line),
 // post (a text of its own), edit (the text in place of a status line), update

@@ -84,6 +84,11 @@ func (l *ledger) Step(ctx context.Context, run core.Run, st core.Step) error {
 	return l.tx("step", nil, func() error { return l.Store.Step(ctx, run, st) })
 }
 
+func (l *ledger) Join(ctx context.Context, run core.Run, in core.Arrival, prepared []core.Message) (out core.Run, err error) {
+	err = l.tx("join", nil, func() (err error) { out, err = l.Store.Join(ctx, run, in, prepared); return err })
+	return out, err
+}
+
 func (l *ledger) Settle(ctx context.Context, run core.Run, open *core.Receipt, end core.Settlement) (out core.Settled, err error) {
 	err = l.tx("settle", &out.Rows, func() (err error) { out, err = l.Store.Settle(ctx, run, open, end); return err })
 	return out, err

@@ -73,7 +73,9 @@ func begin(w *world) (*life, error) {
 		Provider: func(name string) (core.Provider, string, error) {
 			return model, strings.TrimPrefix(name, "script/"), nil
 		},
-		Wake: func(items []core.Item) { l.mail.Wake(items) }, MaxHops: w.scene.maxHops, Zone: time.UTC, Log: w.log})
+		Wake:   func(items []core.Item) { l.mail.Wake(items) },
+		Waits:  func(bot string, thread core.ID) bool { return l.mail.Waits(bot, thread) },
+		Joined: func(bot string, items []core.ID) { l.mail.Joined(bot, items) }, MaxHops: w.scene.maxHops, Zone: time.UTC, Log: w.log})
 	l.mail = mailbox.New(mailbox.Options{Store: ledger, Runner: runs{runner, l}, Bots: w.scene.bots, MaxRuns: w.scene.maxRuns, Log: w.log})
 
 	l.intake, l.stopIntake = context.WithCancel(ctx)

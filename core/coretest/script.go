@@ -224,13 +224,15 @@ func newBot(handle string) core.Bot {
 
 func (sc *scene) bot(s *scanner) (err error) {
 	b := newBot(s.word())
-	names := []string{"name", "workers", "steps", "run_time", "history", "tools", "instructions"}
+	names := []string{"name", "workers", "busy", "steps", "run_time", "history", "tools", "instructions"}
 	for name, v, ok := s.option(names...); ok && err == nil; name, v, ok = s.option(names...) {
 		switch name {
 		case "name":
 			b.Name = v
 		case "workers":
 			b.Workers, err = strconv.Atoi(v)
+		case "busy":
+			b.Steer = v == "steer"
 		case "steps":
 			b.Steps, err = strconv.Atoi(v)
 		case "run_time":

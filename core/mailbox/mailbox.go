@@ -65,7 +65,7 @@ const slotWait = 3 * time.Second
 func New(o Options) *System {
 	s := &System{o: o, slots: make(chan struct{}, o.MaxRuns), boxes: map[string]*box{}, runs: map[core.ID]context.CancelCauseFunc{}}
 	for _, bot := range o.Bots {
-		s.boxes[bot.Handle] = &box{s: s, bot: bot, wake: make(chan struct{}, 1), threads: map[core.ID]*mail{}}
+		s.boxes[bot.Handle] = &box{s: s, bot: bot, wake: make(chan struct{}, 1), waits: map[core.ID]bool{}, threads: map[core.ID]*mail{}}
 	}
 	return s
 }
@@ -129,14 +129,32 @@ func (s *System) Run(pick, work context.Context) error {
 	return s.o.Store.StopClean(context.WithoutCancel(work), s.stopped)
 }
 
-// box is one bot's mailbox. Its loop's goroutine owns all fields below bot.
+// Waits reports whether something waits for the bot in the thread behind the
+// run that is in progress there. It does not wait itself.
+func (s *System) Waits(bot string, thread core.ID) bool {
+	b := s.boxes[bot]
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.waits[thread]
+}
+
+// Joined takes items out of a bot's mailbox that its run has taken in. It does
+// not wait.
+func (s *System) Joined(bot string, items []core.ID) {
+	b := s.boxes[bot]
+	b.tell(func() { b.drop(items) })
+}
+
+// box is one bot's mailbox. Its loop's goroutine owns threads and all fields
+// below it.
 type box struct {
 	s    *System
 	bot  core.Bot
 	wake chan struct{} // of capacity 1: calls has grown
 
-	mu    sync.Mutex // guards calls
+	mu    sync.Mutex // guards the two fields below
 	calls []func()
+	waits map[core.ID]bool // threads in which something waits behind a run
 
 	threads map[core.ID]*mail
 	ready   []*mail // threads that can be picked, by their oldest item
@@ -227,6 +245,7 @@ func (b *box) start(work context.Context, runs *sync.WaitGroup) {
 	m.items = slices.Clone(m.items[len(items):])
 	m.busy = true
 	b.running++
+	b.note(m)
 	runs.Go(func() {
 		err := b.run(work, items)
 		<-b.s.slots
@@ -269,6 +288,7 @@ func (b *box) run(work context.Context, items []core.Item) (err error) {
 func (b *box) finished(work context.Context, m *mail, err error) {
 	b.running--
 	m.busy = false
+	b.note(m)
 	switch {
 	case err == nil, errors.Is(err, core.ErrStopping):
 	case errors.Is(err, core.ErrRunOver):
@@ -317,8 +337,20 @@ func (b *box) add(it core.Item) {
 	}
 	first := len(m.items) == 0
 	m.insert(it)
+	b.note(m)
 	if first || m.items[0].ID == it.ID {
 		b.requeue(m)
+	}
+}
+
+// note lets the thread's run know whether something waits behind it.
+func (b *box) note(m *mail) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if m.busy && len(m.items) > 0 {
+		b.waits[m.thread] = true
+	} else {
+		delete(b.waits, m.thread)
 	}
 }
 
@@ -351,6 +383,7 @@ func (b *box) drop(ids []core.ID) {
 		n := len(m.items)
 		m.items = slices.DeleteFunc(m.items, func(it core.Item) bool { return slices.Contains(ids, it.ID) })
 		if len(m.items) != n {
+			b.note(m)
 			b.requeue(m)
 		}
 	}

@@ -267,3 +267,43 @@ func TestOrderlyStop(t *testing.T) {
 		t.Errorf("marked as stopped clean: %q, want r1 alone", d.clean)
 	}
 }
+
+// A run learns that something waits behind it, and what it takes in is not run
+// again.
+func TestJoined(t *testing.T) {
+	d := newDesk()
+	talk(t, d, Options{Bots: []core.Bot{{Handle: "ann"}}, MaxRuns: 4}, func(t *testing.T, s *System) {
+		waits := func(thread core.ID, is bool) {
+			t.Helper()
+			synctest.Wait()
+			if s.Waits("ann", thread) != is {
+				t.Fatalf("something waits in %s: %v", thread, !is)
+			}
+		}
+		s.Wake([]core.Item{item(1, "ann", "x"), item(2, "ann", "y")})
+		want(t, d.take(), "ann/x:i1", "ann/y:i2")
+		waits("x", false)
+		s.Wake([]core.Item{item(3, "ann", "x"), item(4, "ann", "x")})
+		waits("x", true)
+		waits("y", false)
+		s.Joined("ann", []core.ID{"i3"})
+		waits("x", true)
+		s.Joined("ann", []core.ID{"i4"})
+		waits("x", false)
+		s.Wake([]core.Item{item(5, "ann", "x")})
+		s.Apply(core.Accepted{Ended: []core.ID{"i5"}})
+		waits("x", false)
+		d.end("x", nil)
+		want(t, d.take())
+		s.Wake([]core.Item{item(6, "ann", "x")})
+		want(t, d.take(), "ann/x:i6")
+		waits("x", false)
+		s.Wake([]core.Item{item(7, "ann", "x")})
+		waits("x", true)
+		d.end("x", nil)
+		want(t, d.take(), "ann/x:i7")
+		waits("x", false)
+		d.end("x", nil)
+		d.end("y", nil)
+	})
+}

@@ -32,7 +32,25 @@ func Fold(v View) (View, core.ID) {
 // Joining is how many of the view's triggers, the oldest first, its window can
 // show whole, with all that stands between them: at least one, however long. It
 // is for a view that has not been folded.
-func Joining(v View) int {
+func Joining(v View) int { return max(v.fitting(), 1) }
+
+// Room is how many of the triggers among the messages that have arrived, the
+// oldest first, the view's window can still show whole with what it shows
+// already.
+func Room(v View, in core.Arrival) int {
+	known := 0
+	for i := range v.Messages {
+		if slices.Contains(v.Triggers, v.Messages[i].ID) {
+			known++
+		}
+	}
+	v.Messages = slices.Concat(v.Messages, in.Messages)
+	v.Triggers = slices.Concat(v.Triggers, in.Triggers)
+	return max(v.fitting()-known, 0)
+}
+
+// fitting is how many of the triggers fit, with all that stands between them.
+func (v View) fitting() int {
 	v = v.sorted()
 	most := budget(v.Bot.History)
 	w := writer{names: newNames(&v), limit: v.Bot.History.Tokens / 2}
@@ -48,7 +66,7 @@ func Joining(v View) int {
 			joined++
 		}
 	}
-	return max(joined, 1)
+	return joined
 }
 
 // cut is how many messages to drop.

@@ -83,7 +83,16 @@ func TestPrefix(t *testing.T) {
 			answered = prefix(t, Unroll(k.View, tail))
 			steps := rapid.SliceOfN(rapid.Custom(step), 0, 3).Draw(t, "steps")
 			for i := range steps {
-				more := prefix(t, append(Unroll(k.View, tail), Transcript(steps[:i+1])...))
+				if steps[i].Finish != core.FinishLength {
+					known := len(k.Messages)
+					for range rapid.IntRange(0, 2).Draw(t, "messages that join") {
+						somebody(t, k)
+					}
+					for _, m := range k.Messages[known:] {
+						steps[i].Joined = append(steps[i].Joined, m.ID)
+					}
+				}
+				more := prefix(t, Unroll(k.View, tail, steps[:i+1]...))
 				if !bytes.HasPrefix(more, answered) {
 					t.Fatalf("step %d: %s\nis no prefix of\n%s", i, answered, more)
 				}

@@ -101,7 +101,7 @@ func TestTranscript(t *testing.T) {
 		{Finish: core.FinishLength, Parts: []core.Part{core.Text("The answer ")}},
 		{Finish: core.FinishLength, Parts: []core.Part{{Kind: core.ReasoningPart, Text: "secret"}}},
 	}
-	out := Transcript(steps)
+	out := Unroll(View{}, "", steps...)
 	golden(t, "transcript", show(out))
 	if strings.Contains(show(out), "secret") {
 		t.Error("reasoning is sent back")

@@ -3,6 +3,7 @@ package prompt
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"bellhop/core"
@@ -18,43 +19,62 @@ const (
 // goOn asks for the rest of a reply that the model's output limit cut.
 const goOn = "⟦Your reply was cut off by the length limit. Go on exactly where it stopped, without repeating anything.⟧"
 
-// Transcript is the run's own steps as chat messages: what the model wrote and
-// called, then exactly one result for each call, in order, whatever became of
-// it. Reasoning is never sent back. What a provider would refuse for ever (a
-// call without an ID or with one that was used already, arguments that are no
-// object, a tool's name that cannot be one) is put right.
-func Transcript(steps []core.Step) []core.ChatMessage {
-	var out []core.ChatMessage
+// meanwhile stands before what joined a run while it worked.
+const meanwhile = "⟦This came while you worked on the above. Your answer is to this as well.⟧"
+
+// transcript writes the run's own steps: what the model wrote and called, then
+// exactly one result for each call, in order, whatever became of it; then the
+// view's messages that joined the run there, as Unroll writes them. Reasoning is
+// never sent back. What a provider would refuse for ever (a call without an ID
+// or with one that was used already, arguments that are no object, a tool's name
+// that cannot be one) is put right.
+func (w *writer) transcript(steps []core.Step) {
 	ids := make(map[string]bool)
 	for i := range steps {
-		s := &steps[i]
-		m := core.ChatMessage{Role: core.AssistantRole, Content: clean(s.Text())}
-		var results []core.ChatMessage
-		for _, p := range s.Parts {
-			if p.Kind != core.ToolPart || p.Tool == nil {
-				continue
+		w.out = append(w.done(), exchange(&steps[i], ids)...)
+		if len(steps[i].Joined) == 0 {
+			continue
+		}
+		w.begin(core.UserRole)
+		w.text.WriteString(meanwhile)
+		messages := w.names.view.Messages
+		for j := range messages {
+			if slices.Contains(steps[i].Joined, messages[j].ID) {
+				w.begin(core.UserRole)
+				w.speech(&messages[j])
 			}
-			id := p.Tool.CallID
-			for n := len(ids) + 1; id == "" || ids[id]; n++ {
-				id = fmt.Sprintf("call_%d", n)
-			}
-			ids[id] = true
-			m.Calls = append(m.Calls, core.ToolCall{ID: id, Name: toolName(p.Tool.Name), Args: object(p.Tool.Args)})
-			results = append(results, core.ChatMessage{Role: core.ToolRole, CallID: id, Content: result(p.Tool)})
 		}
-		if strings.TrimSpace(m.Content) == "" {
-			m.Content = ""
+	}
+}
+
+// exchange is one step as chat messages. ids are those of the calls before it.
+func exchange(s *core.Step, ids map[string]bool) []core.ChatMessage {
+	m := core.ChatMessage{Role: core.AssistantRole, Content: clean(s.Text())}
+	var results []core.ChatMessage
+	for _, p := range s.Parts {
+		if p.Kind != core.ToolPart || p.Tool == nil {
+			continue
 		}
-		if m.Content == "" && len(m.Calls) == 0 {
-			if s.Finish != core.FinishLength {
-				continue
-			}
-			m.Content = noText
+		id := p.Tool.CallID
+		for n := len(ids) + 1; id == "" || ids[id]; n++ {
+			id = fmt.Sprintf("call_%d", n)
 		}
-		out = append(append(out, m), results...)
-		if s.Finish == core.FinishLength {
-			out = append(out, core.ChatMessage{Role: core.UserRole, Content: goOn})
+		ids[id] = true
+		m.Calls = append(m.Calls, core.ToolCall{ID: id, Name: toolName(p.Tool.Name), Args: object(p.Tool.Args)})
+		results = append(results, core.ChatMessage{Role: core.ToolRole, CallID: id, Content: result(p.Tool)})
+	}
+	if strings.TrimSpace(m.Content) == "" {
+		m.Content = ""
+	}
+	if m.Content == "" && len(m.Calls) == 0 {
+		if s.Finish != core.FinishLength {
+			return nil
 		}
+		m.Content = noText
+	}
+	out := append([]core.ChatMessage{m}, results...)
+	if s.Finish == core.FinishLength {
+		out = append(out, core.ChatMessage{Role: core.UserRole, Content: goOn})
 	}
 	return out
 }

@@ -23,9 +23,16 @@ const noText = "(no text)"
 // empty tail, the result is the history alone, which is a prefix of what the
 // same thread unrolls to later. An image stands right after the message that it
 // came with.
-func Unroll(v View, tail string) []core.ChatMessage {
+//
+// The run's own steps follow, and after each what joined the run there, which
+// is not in its place in the thread then: with more steps, or with more that has
+// joined after the last one, the result is a continuation.
+func Unroll(v View, tail string, steps ...core.Step) []core.ChatMessage {
 	w := writer{names: newNames(&v), limit: v.Bot.History.Tokens / 2}
 	for _, m := range v.arrange() {
+		if slices.ContainsFunc(steps, func(s core.Step) bool { return slices.Contains(s.Joined, m.ID) }) {
+			continue
+		}
 		if v.own(m) {
 			if len(w.out) == 0 && w.role == "" {
 				// Some providers refuse a conversation that the assistant begins.
@@ -43,6 +50,7 @@ func Unroll(v View, tail string) []core.ChatMessage {
 		w.begin(core.UserRole)
 		w.text.WriteString(tail)
 	}
+	w.transcript(steps)
 	return w.done()
 }
 

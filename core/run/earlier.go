@@ -36,8 +36,9 @@ func (t *turn) lacks(m *core.Message) bool {
 }
 
 // recall asks what was said before the messages, which lack it, and notes in
-// each what it was told, or why it was not. All of that has earlierTime.
-func (t *turn) recall(ctx context.Context, read reader, msgs []*core.Message) {
+// each what it was told that is not among the known messages, or why it was not
+// told. All of that has earlierTime.
+func (t *turn) recall(ctx context.Context, read reader, msgs []*core.Message, known []core.Message) {
 	if len(msgs) == 0 {
 		return
 	}
@@ -51,7 +52,7 @@ func (t *turn) recall(ctx context.Context, read reader, msgs []*core.Message) {
 			e.Note, said = unread(ctx, err), core.Before{}
 		}
 		e.More = said.More
-		e.Quotes, e.Older = t.keepable(said.Quotes)
+		e.Quotes, e.Older = keepable(said.Quotes, known)
 		m.Earlier = &e
 	}
 }
@@ -84,11 +85,11 @@ func unread(ctx context.Context, err error) string {
 	return "the platform did not tell"
 }
 
-// keepable is what is worth keeping of the quotes: none of a message that the
-// thread has, and as many of the latest as fit. older counts those that do not.
-func (t *turn) keepable(said []core.Quote) (quotes []core.Quote, older int) {
+// keepable is what is worth keeping of the quotes: none of a known message, and
+// as many of the latest as fit. older counts those that do not.
+func keepable(said []core.Quote, known []core.Message) (quotes []core.Quote, older int) {
 	said = slices.DeleteFunc(slices.Clone(said), func(q core.Quote) bool {
-		return q.ID != "" && slices.ContainsFunc(t.view.Messages, func(m core.Message) bool { return m.PlatformID == q.ID })
+		return q.ID != "" && slices.ContainsFunc(known, func(m core.Message) bool { return m.PlatformID == q.ID })
 	})
 	left := maxQuotes
 	for i := range slices.Backward(said) {

@@ -52,16 +52,36 @@ func (t *turn) prepare(ctx context.Context) error {
 	if len(t.steps) > 0 {
 		return nil
 	}
+	changed, err := t.complete(ctx, t.view.Messages, t.run.Triggers)
+	if err != nil || len(changed) == 0 {
+		return err
+	}
+	err = t.store(ctx, func(ctx context.Context) error {
+		run, err := t.o.Store.Prepared(ctx, t.run, changed)
+		if err == nil {
+			t.run = run
+		}
+		return err
+	})
+	if err == nil {
+		t.view.Messages = renewed(t.view.Messages, changed)
+	}
+	return err
+}
+
+// complete finds out what the messages lack, and returns those about which it
+// has, as they are to be stored.
+func (t *turn) complete(ctx context.Context, msgs []core.Message, triggers []core.ID) ([]core.Message, error) {
 	f := t.o.Outbox.Features(t.run.Reply.Place.Adapter)
 	var changed []*core.Message
 	var lacking []*core.Message
 	var files []*core.File
-	for _, m := range t.view.Messages {
+	for _, m := range msgs {
 		lacks := f.Before != nil && t.lacks(&m)
 		if lacks {
 			lacking = append(lacking, &m)
 		}
-		if t.o.Files != nil && f.Fetch != nil && slices.Contains(t.run.Triggers, m.ID) {
+		if t.o.Files != nil && f.Fetch != nil && slices.Contains(triggers, m.ID) {
 			parts, wanted, differ := t.wanted(m.Parts)
 			m.Parts, lacks = parts, lacks || differ
 			files = append(files, wanted...)
@@ -71,47 +91,38 @@ func (t *turn) prepare(ctx context.Context) error {
 		}
 	}
 	if len(changed) == 0 {
-		return nil
+		return nil, nil
 	}
 	status := "reading what was said before"
 	if len(files) > 0 {
 		status = "fetching files"
 	}
-	t.o.Outbox.Update(t.run, core.Preview{Status: status, Usual: true})
-	t.recall(ctx, f.Before, lacking)
+	t.o.Outbox.Update(t.run, core.Preview{Text: t.said(), Status: status, Usual: true})
+	t.recall(ctx, f.Before, lacking, slices.Concat(t.view.Messages, msgs))
 	t.fetchAll(ctx, f.Fetch, files)
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
-	return t.prepared(ctx, changed)
+	out := make([]core.Message, len(changed))
+	for i, m := range changed {
+		out[i] = *m
+	}
+	return out, nil
 }
 
-// prepared stores the messages, and reads them from now on.
-func (t *turn) prepared(ctx context.Context, changed []*core.Message) error {
-	msgs := make([]core.Message, len(changed))
-	for i, m := range changed {
-		msgs[i] = *m
-	}
-	err := t.store(ctx, func(ctx context.Context) error {
-		run, err := t.o.Store.Prepared(ctx, t.run, msgs)
-		if err == nil {
-			t.run = run
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	t.view.Messages = slices.Clone(t.view.Messages)
-	for i := range t.view.Messages {
-		for _, m := range msgs {
-			if t.view.Messages[i].ID == m.ID {
+// renewed are the messages with the versions that were stored of those that have
+// changed.
+func renewed(msgs, changed []core.Message) []core.Message {
+	out := slices.Clone(msgs)
+	for i := range out {
+		for _, m := range changed {
+			if out[i].ID == m.ID {
 				m.Version++
-				t.view.Messages[i] = m
+				out[i] = m
 			}
 		}
 	}
-	return nil
+	return out
 }
 
 // wanted is a copy of a message's parts, and the files in it that are to be
@@ -200,14 +211,15 @@ func (t *turn) save(ctx context.Context, open opener, f core.File) (core.Saved, 
 	return t.o.Files.Save(ctx, body, f)
 }
 
-// look gets the pictures that the window shows. One that cannot be had is
+// look gets the pictures that the messages show. One that cannot be had is
 // missing, and the model is told so.
-func (t *turn) look(ctx context.Context) error {
+func (t *turn) look(ctx context.Context, msgs []core.Message) error {
 	if t.o.Files == nil {
 		return nil
 	}
-	t.view.Pictures = map[string]core.Image{}
-	for _, hash := range prompt.Pictures(t.view) {
+	of := t.view
+	of.Messages = msgs
+	for _, hash := range prompt.Pictures(of) {
 		image, err := t.o.Files.Image(ctx, hash)
 		switch {
 		case ctx.Err() != nil:

@@ -33,6 +33,8 @@ type rig struct {
 	bot    core.Bot
 	fetch  func(ctx context.Context, f core.File) (io.ReadCloser, error)
 	before func(ctx context.Context, n core.Need) (core.Before, error)
+	waits  func() bool // asked between two steps of a bot that steers
+	joined []core.ID
 	events int
 
 	mu      sync.Mutex // guards what follows
@@ -68,7 +70,8 @@ func (r *rig) start(files run.Files) {
 	}
 	r.runner = run.New(run.Options{Store: s, Outbox: outbox{r}, Bots: []core.Bot{r.bot}, Tools: set, Files: files, Repair: tools.Repair, Canonical: tools.Canonical,
 		Cap: tools.Cap, Provider: func(string) (core.Provider, string, error) { return r.model, "m", nil },
-		Wake: func([]core.Item) {}, MaxHops: 3, Log: slog.New(slog.DiscardHandler)})
+		Wake: func([]core.Item) {}, Waits: func(string, core.ID) bool { return r.waits() }, MaxHops: 3,
+		Joined: func(_ string, items []core.ID) { r.joined = append(r.joined, items...) }, Log: slog.New(slog.DiscardHandler)})
 }
 
 // restart is kill -9 and a start; it returns what is left to do.

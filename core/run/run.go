@@ -26,6 +26,8 @@ type Store interface {
 	Begin(ctx context.Context, run core.Run) error
 	Prepared(ctx context.Context, run core.Run, msgs []core.Message) (core.Run, error)
 	Step(ctx context.Context, run core.Run, step core.Step) error
+	Arrived(ctx context.Context, run core.Run, most int) (core.Arrival, error)
+	Join(ctx context.Context, run core.Run, in core.Arrival, prepared []core.Message) (core.Run, error)
 	Settle(ctx context.Context, run core.Run, open *core.Receipt, end core.Settlement) (core.Settled, error)
 }
 
@@ -69,7 +71,12 @@ type Options struct {
 	Provider func(model string) (core.Provider, string, error)
 	// Wake is told of items that a settled run has queued, and of those that a
 	// run was given and has not taken.
-	Wake    func([]core.Item)
+	Wake func([]core.Item)
+	// Waits reports whether something waits for the bot in the thread, and Joined
+	// is told which items do no more, since a run has taken them in: of bots that
+	// steer. Neither waits.
+	Waits   func(bot string, thread core.ID) bool
+	Joined  func(bot string, items []core.ID)
 	MaxHops int
 	Zone    *time.Location // of the time that models are told
 	Log     *slog.Logger
@@ -274,15 +281,19 @@ func (t *turn) loop(ctx context.Context) (core.Settlement, error) {
 	if err := t.prepare(ctx); err != nil {
 		return none, err
 	}
-	if err := t.look(ctx); err != nil {
+	t.view.Pictures = map[string]core.Image{}
+	if err := t.look(ctx, t.view.Messages); err != nil {
 		return none, err
 	}
 	for {
 		if len(t.steps) >= t.bot.Steps {
 			return t.limited(fmt.Sprintf("I took %d steps on this, which is my limit, and stopped before I was done.", len(t.steps))), nil
 		}
+		if err := t.join(ctx); err != nil {
+			return none, err
+		}
 		call := core.Call{Model: model, System: prompt.System(t.bot, t.view.Team), Tools: t.o.Tools.Specs(t.bot), Params: t.bot.Params,
-			Messages: append(prompt.Unroll(t.view, t.run.Tail), prompt.Transcript(t.steps)...)}
+			Messages: prompt.Unroll(t.view, t.run.Tail, t.steps...)}
 		reply, err := t.call(ctx, provider, call)
 		if fault, ok := errors.AsType[*core.ModelError](err); ok && t.lessen(fault) {
 			continue

@@ -38,6 +38,7 @@ func RunLedger(t *testing.T, most int, fresh func(t *testing.T) (open func() Eng
 			"accept":  h.accept,
 			"pick":    h.pick,
 			"work":    h.work,
+			"join":    h.join,
 			"settle":  h.settle,
 			"rush":    h.rush,
 			"deliver": h.deliver,
@@ -92,6 +93,7 @@ type flight struct {
 	model    *run
 	items    []*item
 	versions []int
+	read     int // how many of the thread's messages it has read
 }
 
 var errFault = errors.New("made by the test")

@@ -42,6 +42,7 @@ type line struct {
 	text    string
 	version int
 	hop     int
+	by      string // the bot that wrote it; empty: a person
 	items   []*item
 }
 
@@ -62,6 +63,7 @@ type run struct {
 	state   core.State
 	resumes int
 	clean   bool // stopped in order
+	read    int  // how many of the thread's messages it has read
 }
 
 type handOff struct {
@@ -278,6 +280,7 @@ func (l *ledger) settle(th *thread, r *run, reply string) (woken []*item) {
 	}
 	hop++
 	ln, _ := th.write(reply, hop)
+	ln.by = r.bot
 	for _, piece := range split(core.Place{}, reply) {
 		l.say(th.channel, piece.Text)
 	}

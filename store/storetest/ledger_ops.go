@@ -356,7 +356,10 @@ func (h *house) pick(t *rapid.T) {
 	if picked.ID != f.model.id || picked.Bot != at.bot || picked.Thread != at.th.id || f.resume.ID != "" && picked.Resumes != f.model.resumes {
 		h.Fatalf("picked is %+v, want %+v", picked, f.model)
 	}
-	f.run = picked
+	f.run, f.read = picked, f.model.read
+	if f.resume.ID == "" {
+		f.read = len(at.th.lines)
+	}
 	h.at[at] = f
 }
 
@@ -368,12 +371,13 @@ func (h *house) work(t *rapid.T) {
 	}
 	f := h.at[at]
 	kind := rapid.SampledFrom([]string{"begin", "opened", "step", "wait"}).Draw(t, "kind")
+	if kind == "step" {
+		h.step(at)
+		return
+	}
 	h.write(at, func() error {
-		switch kind {
-		case "begin":
+		if kind == "begin" {
 			return h.store.Begin(h.ctx, f.run)
-		case "step":
-			return h.store.Step(h.ctx, f.run, core.Step{Run: f.run.ID, N: f.run.Steps + 1})
 		}
 		return h.store.Opened(h.ctx, f.run, core.Receipt{ID: "open " + string(f.run.ID)})
 	}, func() {
@@ -381,10 +385,7 @@ func (h *house) work(t *rapid.T) {
 			h.opens["open "+string(f.run.ID)] = begun{at.th, f.model}
 		}
 	}, func() {
-		switch {
-		case kind == "step":
-			f.run.Steps++
-		case kind == "wait" && f.resume.ID == "":
+		if kind == "wait" && f.resume.ID == "" {
 			delete(h.at, at) // it waits for a slot, and is picked when it has one
 		}
 	})
@@ -405,6 +406,7 @@ func (h *house) write(at desk, call func() error, apply, learn func()) {
 			h.Fatalf("the run %s: %v, want %v", f.run.ID, over, err)
 		}
 		if over == nil {
+			f.model.read = max(f.model.read, f.read)
 			apply()
 		}
 	}, func() {
@@ -432,13 +434,18 @@ func (h *house) rush(t *rapid.T) {
 	if !ok {
 		return
 	}
+	h.want(at)
+	if h.flying(at) {
+		h.end(at, rapid.SampledFrom([]string{"@scout look", "@scribe look"}).Draw(t, "reply"))
+	}
+}
+
+// want has somebody want more of a bot.
+func (h *house) want(at desk) {
 	h.events++
 	id := fmt.Sprint("m", h.events)
 	h.offer([]string{"message"}, []core.Entry{{Role: core.Member, Agent: chief, In: core.Inbound{Key: id, Kind: core.InMessage, Direct: true,
 		From: ann, MessageID: id, Text: "@" + at.bot + " look", Place: core.Place{Adapter: "chat", Channel: at.th.channel}}}})
-	if h.flying(at) {
-		h.end(at, rapid.SampledFrom([]string{"@scout look", "@scribe look"}).Draw(t, "reply"))
-	}
 }
 
 // end settles the run of a desk with a reply; blank: it fails.
