@@ -146,7 +146,7 @@ type Limits struct {
 	MaxRuns int `toml:"max_runs"` // runs at once; default 64
 	MaxHops int `toml:"max_hops"` // hand-offs from bot to bot until a human speaks; default 20
 
-	MessagesPerMinute int `toml:"messages_per_minute"` // that are taken from each person, except at the terminal; default 20; 0: any number
+	MessagesPerMinute int `toml:"messages_per_minute"` // that are taken from each person, except at the terminal; default 0: any number
 }
 
 // Load reads and checks the file at path. Variables come from env, normally

@@ -108,7 +108,7 @@ func TestDefaults(t *testing.T) {
 				Limits:  AgentLimits{Steps: 40, RunTime: 15 * time.Minute},
 			},
 		},
-		Limits:    Limits{MaxRuns: 64, MaxHops: 20, MessagesPerMinute: 20},
+		Limits:    Limits{MaxRuns: 64, MaxHops: 20},
 		Media:     Media{MaxBytes: 20 << 20},
 		Retention: Retention{Media: 90},
 		shown:     got.shown,
@@ -362,7 +362,7 @@ thinking = "off"
 [limits]
 max_hops = 20
 max_runs = 64
-messages_per_minute = 20
+messages_per_minute = 0
 
 [log]
 format = "auto"

@@ -42,7 +42,7 @@ func (l *loader) config(root *table) *Config {
 	limits := root.table("limits")
 	c.Limits.MaxRuns = limits.integer("max_runs", 64, 1, 10_000)
 	c.Limits.MaxHops = limits.integer("max_hops", 20, 1, 1000)
-	c.Limits.MessagesPerMinute = limits.integer("messages_per_minute", 20, 0, 10_000)
+	c.Limits.MessagesPerMinute = limits.integer("messages_per_minute", 0, 0, 10_000)
 	limits.done()
 
 	media := root.table("media")
