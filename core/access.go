@@ -54,3 +54,46 @@ func (a Access) Role(p Person) Role {
 	}
 	return Stranger
 }
+
+// Deed is what somebody wants to do.
+type Deed struct {
+	Kind    InboundKind
+	Command *Command // that it is; nil: none
+	Author  PersonID // of the message that it changes; empty: it changes none
+}
+
+// Verdict is what Authorise says.
+type Verdict int
+
+// The verdicts.
+const (
+	Allowed   Verdict = iota
+	Unknown           // nobody whom we listen to
+	Beneath           // the command is for a higher role
+	NotTheirs         // the message is somebody else's
+)
+
+// Authorise decides who may do what. Every way in passes it, and there is no
+// other check: messages, commands in all their forms, edits, reactions,
+// buttons, and being let in somewhere. What a platform tells of itself, that
+// a message is gone, say, nobody asks us for.
+func Authorise(who Person, role Role, d Deed) Verdict {
+	switch d.Kind {
+	case InMessage, InEdit:
+	case InReaction, InButton, InAdded:
+		if who.Bot { // programs write, if anything
+			return Unknown
+		}
+	default:
+		return Allowed
+	}
+	switch {
+	case role < Member:
+		return Unknown
+	case d.Command != nil && role < d.Command.Role:
+		return Beneath
+	case d.Author != "" && d.Author != who.ID:
+		return NotTheirs
+	}
+	return Allowed
+}

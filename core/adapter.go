@@ -97,6 +97,9 @@ type Features struct {
 	// bounds what it reads, checks what it is, and closes it. No error names the
 	// file's address, which may hold a token.
 	Fetch func(ctx context.Context, f File) (io.ReadCloser, error)
+	// Invite is a link that opens a direct conversation with us in which the code
+	// is sent as /start CODE; empty: not known yet. It does not wait.
+	Invite func(code string) string
 	// Health is the time of the last sign of life from the platform.
 	Health func() Health
 }

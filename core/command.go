@@ -68,6 +68,17 @@ type Desk interface {
 	Retry(thread ID, of Subject) (msg Message, ok bool, err error)
 	// Load counts the thread's and everybody's open work.
 	Load(thread ID) (Load, error)
+	// Admit lets in the stranger who was offered the code with the hash, and tells
+	// them; ok is false when the code does not work. A code works once.
+	Admit(hash []byte, by PersonID) (g Grant, ok bool, err error)
+	// Invite has the code with the hash let in who sends it; false: too many
+	// invitations are open.
+	Invite(hash []byte, by PersonID) (bool, error)
+	// Pairing is who was let in in chat, and who may be.
+	Pairing() (Pairing, error)
+	// Expel takes back what a person was given in chat, with the invitations that
+	// they have made; false: there is nothing.
+	Expel(who PersonID) (bool, error)
 }
 
 // Load is how much work is open.

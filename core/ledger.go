@@ -9,7 +9,7 @@ package core
 // transaction.
 type Entry struct {
 	In      Inbound
-	Role    Role
+	Role    Role      // that the configuration gives; the ledger may give a higher one
 	Agent   string    // default bot of a thread that begins here
 	Mode    ReplyMode // when a message in this shared place is for us
 	Command *Command  // the command that the text, the reaction or the button is, where we are meant; nil: none
@@ -19,6 +19,9 @@ type Entry struct {
 	Reads   bool   // what was said at the place can be read back
 	Context int    // most messages to quote before a mention at the top level
 	Refusal string // what to say to a person who may not; empty: silence
+	Offer   *Offer // what to say to them instead, while there is room for it; nil: nothing
+	Code    []byte // hash of the code with which a stranger asks to be let in; nil: none
+	Claim   bool   // the person has the code of the first owner
 	Quota   *Quota // how much of the person is taken for now; nil: whatever they send
 	Hello   string // what to say where From has let us in
 }

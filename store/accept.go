@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -64,6 +63,7 @@ type acceptance struct {
 	out   *core.Accepted
 	tally map[core.PersonID]taken // of the batch
 	day   string
+	role  core.Role // of who did it
 	row   journalRow
 	note  string // for who pressed a button
 }
@@ -82,6 +82,9 @@ func (a *acceptance) entry(e *core.Entry) (core.Fate, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := a.rank(e); err != nil {
+		return "", err
+	}
 	a.row.Fate, err = a.decide(e, place)
 	if err != nil {
 		return "", err
@@ -96,7 +99,19 @@ func (a *acceptance) entry(e *core.Entry) (core.Fate, error) {
 }
 
 func (a *acceptance) decide(e *core.Entry, place core.Place) (core.Fate, error) {
-	switch in := &e.In; in.Kind {
+	in := &e.In
+	if in.Kind == core.InMessage && in.Foreign {
+		return core.FateIgnored, nil
+	}
+	if e.Claim && a.role < core.Owner {
+		if ok, err := a.claim(e, place); ok || err != nil {
+			return core.FateCommand, err
+		}
+	}
+	if a.authorise(e, core.Deed{}) != core.Allowed {
+		return a.turnAway(e, place)
+	}
+	switch in.Kind {
 	case core.InMessage:
 		return a.message(e, place)
 	case core.InEdit:
@@ -104,9 +119,6 @@ func (a *acceptance) decide(e *core.Entry, place core.Place) (core.Fate, error) 
 	case core.InDelete:
 		return a.withdraw(e, place)
 	case core.InAdded:
-		if e.Role < core.Member {
-			return core.FateRefused, nil
-		}
 		return core.FateGreeted, a.say(core.NoticePost, "", in, place, e.Hello)
 	case core.InReaction:
 		return a.reaction(e, place)
@@ -125,15 +137,6 @@ func (a *acceptance) decide(e *core.Entry, place core.Place) (core.Fate, error) 
 
 func (a *acceptance) message(e *core.Entry, place core.Place) (core.Fate, error) {
 	in := &e.In
-	switch {
-	case in.Foreign:
-		return core.FateIgnored, nil
-	case e.Role < core.Member:
-		if err := a.miss(e, place); err != nil {
-			return "", err
-		}
-		return a.refuse(e, place)
-	}
 	th, found, err := a.threadAt(place)
 	if err != nil {
 		return "", err
@@ -207,15 +210,6 @@ func parts(in *core.Inbound) []core.Part {
 	return out
 }
 
-// refuse speaks to a person who may not, or stays silent; their text is not
-// kept.
-func (a *acceptance) refuse(e *core.Entry, place core.Place) (core.Fate, error) {
-	if e.Refusal == "" {
-		return core.FateRefused, nil
-	}
-	return core.FateRefused, a.say(core.RefusalPost, "", &e.In, place, e.Refusal)
-}
-
 // say posts a text that answers an event without a run.
 func (a *acceptance) say(kind core.PostKind, thread core.ID, in *core.Inbound, place core.Place, text string) error {
 	head := core.Row{After: in.MessageID}
@@ -253,11 +247,11 @@ func (a *acceptance) command(e *core.Entry, place core.Place) (core.Fate, error)
 
 // invoke runs the entry's command, if the person may use it; inv says where.
 func (a *acceptance) invoke(e *core.Entry, inv core.Invocation) (core.CommandReply, error) {
-	mark := cmp.Or(e.Mark, "/")
-	if e.Role < e.Command.Role {
+	mark := markOf(e)
+	if a.authorise(e, core.Deed{Command: e.Command}) != core.Allowed {
 		return core.CommandReply{Text: "Only an " + e.Command.Role.String() + " may use " + mark + e.Command.Name + ".", Idle: true}, nil
 	}
-	inv.Args, inv.From, inv.Role, inv.Direct = e.Args, e.In.From, e.Role, e.In.Direct
+	inv.Args, inv.From, inv.Role, inv.Direct = e.Args, e.In.From, a.role, e.In.Direct
 	inv.Commands, inv.Mark, inv.Desk = a.batch.Commands, mark, &desk{a, e.In.MessageID}
 	reply, err := e.Command.Run(a.ctx, inv)
 	if user, told := errors.AsType[*core.UserError](err); told {
@@ -272,11 +266,11 @@ func (a *acceptance) invoke(e *core.Entry, inv core.Invocation) (core.CommandRep
 func (a *acceptance) edit(e *core.Entry, place core.Place) (core.Fate, error) {
 	in := &e.In
 	ref, ok, err := get[platformRow](a.tx, a.platformKey(place, in.MessageID))
-	if err != nil || !ok || ref.Message == "" || e.Role < core.Member {
+	if err != nil || !ok || ref.Message == "" {
 		return core.FateIgnored, err
 	}
 	msg, ok, err := a.tx.message(ref.Thread, ref.Message)
-	if err != nil || !ok || msg.Sender.ID != string(in.From.ID) {
+	if err != nil || !ok || a.authorise(e, core.Deed{Author: core.PersonID(msg.Sender.ID)}) != core.Allowed {
 		return core.FateIgnored, err
 	}
 	if strings.TrimSpace(in.Text) == "" || strings.TrimSpace(in.Text) == strings.TrimSpace(msg.Text()) {

@@ -120,7 +120,7 @@ func TestFates(t *testing.T) {
 			e := w.edit("e1", "bye")
 			e.Role = core.Stranger
 			return e
-		}, want: core.FateIgnored},
+		}, want: core.FateRefused},
 		{name: "edit to the same", before: func(w *world) { w.say("hello") }, entry: func(w *world) core.Entry { return w.edit("e1", " hello ") }, want: core.FateUnchanged},
 		{name: "edit to nothing", before: func(w *world) { w.say("hello") }, entry: func(w *world) core.Entry { return w.edit("e1", "") }, want: core.FateUnchanged},
 		{name: "edit of our answer", before: func(w *world) {

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"maps"
@@ -155,6 +156,7 @@ func (c *checker) load() error {
 				c.itemsAt[msg] = append(c.itemsAt[msg], core.NewID(core.KindItem, seqOf(key)))
 			})
 		},
+		func() { err = c.checkPairing() },
 		func() { err = c.checkFamilies() },
 	}
 	for _, step := range steps {
@@ -165,10 +167,39 @@ func (c *checker) load() error {
 	return nil
 }
 
+// checkPairing: who was let in has a role, no code is kept, and few work.
+func (c *checker) checkPairing() error {
+	err := read(c, famGrant, func(g core.Grant) []byte { return grantKey(g.Person) }, func(key string, g core.Grant) {
+		if g.Role < core.Member {
+			c.say("row %q lets nobody in: %s", key, g.Role)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	requests, invitations := map[core.PersonID]bool{}, 0
+	err = read(c, famPass, nil, func(key string, p passRow) {
+		switch {
+		case len(p.Hash) != sha256.Size || (p.Person == "") == (p.By == ""):
+			c.say("row %q is no pass", key)
+		case p.Person == "":
+			invitations++
+		case requests[p.Person]:
+			c.say("row %q is a second request of %s", key, p.Person)
+		default:
+			requests[p.Person] = true
+		}
+	})
+	if len(requests) > maxRequests || invitations > maxInvitations {
+		c.say("%d requests and %d invitations are open", len(requests), invitations)
+	}
+	return err
+}
+
 // checkFamilies finds keys that belong to no family.
 func (c *checker) checkFamilies() error {
 	known := []string{famJournal, famJournalDay, famCursor, famAlias, famCurrent, famPlace, famArchived, famThread, famMessage, famPlatform, famItemsOf, famQueue,
-		famItem, famRun, famOpenRun, famStep, famHeld, famOutbox, famPost, famBad}
+		famItem, famRun, famOpenRun, famStep, famHeld, famOutbox, famPost, famGrant, famPass, famBad}
 	slices.Sort(known)
 	var from []byte
 	for _, family := range append(known, "") {

@@ -32,6 +32,8 @@ import (
 //	h/<thread><bot>                    held hand-offs only
 //	o/<place>\0<seq><chunk>            undelivered chunks only
 //	op/<post>                          posts, with their receipts and what people think of them
+//	g/<person>                         grants: who was let in in chat
+//	gp/<seq>                           passes: codes that let somebody in, while they work
 //	x/<key>                            quarantined rows
 //	meta/…                             schema version
 //
@@ -56,6 +58,8 @@ const (
 	famHeld       = "h/"
 	famOutbox     = "o/"
 	famPost       = "op/"
+	famGrant      = "g/"
+	famPass       = "gp/"
 	famBad        = "x/"
 	keySchema     = "meta/schema"
 )
@@ -139,6 +143,8 @@ func itemsOfKey(message, item core.ID) []byte {
 func queueKey(bot string, item core.ID) []byte {
 	return u64([]byte(famQueue+bot+"\x00"), item.Seq())
 }
+
+func grantKey(p core.PersonID) []byte { return []byte(famGrant + text(string(p))) }
 
 func stepKey(run core.ID, n int) []byte { return u16(idKey(famStep, run), n) }
 

@@ -6,6 +6,7 @@ import "bellhop/core"
 type taken struct {
 	messages int
 	told     bool // that no more is taken
+	refused  bool // aloud
 }
 
 // take counts a message of the person, unless nothing of them is taken for now.

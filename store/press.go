@@ -17,10 +17,6 @@ const (
 // button: the value is bound to the post that way, and whatever it does, it
 // does once. The value is a command, which runs on what the post shows.
 func (a *acceptance) press(e *core.Entry, place core.Place) (core.Fate, error) {
-	if e.Role < core.Member {
-		a.note = strangerNote
-		return core.FateRefused, nil
-	}
 	a.note = spentNote
 	ref, ok, err := get[platformRow](a.tx, a.platformKey(place, e.In.MessageID))
 	if err != nil || !ok {
@@ -37,7 +33,7 @@ func (a *acceptance) press(e *core.Entry, place core.Place) (core.Fate, error) {
 		return core.FateIgnored, nil
 	case !works:
 		return core.FateIgnored, a.disarm(post.ID)
-	case e.Role < e.Command.Role:
+	case a.authorise(e, core.Deed{Command: e.Command}) != core.Allowed:
 		a.note = "Only an " + e.Command.Role.String() + " can use this."
 		return core.FateRefused, nil
 	}

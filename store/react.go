@@ -17,9 +17,6 @@ const (
 // what the message stands for as the command does, without a word; any other
 // on a post of ours, and one that finds nothing to do, is feedback.
 func (a *acceptance) reaction(e *core.Entry, place core.Place) (core.Fate, error) {
-	if e.Role < core.Member {
-		return core.FateRefused, nil
-	}
 	ref, ok, err := get[platformRow](a.tx, a.platformKey(place, e.In.MessageID))
 	if err != nil || !ok {
 		return core.FateIgnored, err

@@ -63,6 +63,9 @@ func (a *Adapter) identify(ctx context.Context) (models.User, error) {
 		err := a.api.raw(ctx, callTimeout, "getMe", struct{}{}, &me)
 		if err == nil {
 			a.alive()
+			a.mu.Lock()
+			a.user = me.Username
+			a.mu.Unlock()
 			a.log.Info("telegram knows the bot", "username", me.Username, "reads_groups", me.CanReadAllGroupMessages, "topics", me.HasTopicsEnabled)
 			return me, nil
 		}

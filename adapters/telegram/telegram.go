@@ -75,8 +75,9 @@ type Adapter struct {
 	caughtUp chan struct{} // closed when the sink has what came in before Run
 	current  func()        // closes it
 
-	mu     sync.Mutex
-	health core.Health // guarded by mu
+	mu     sync.Mutex // guards the fields below
+	health core.Health
+	user   string // our user name; empty: not known yet
 }
 
 var _ core.Adapter = (*Adapter)(nil)
@@ -136,8 +137,19 @@ func (a *Adapter) Features() core.Features {
 		Typing:    a.typing,
 		React:     a.react,
 		Fetch:     a.fetch,
+		Invite:    a.invite,
 		Health:    a.state,
 	}
+}
+
+// invite is the deep link that sends us /start CODE.
+func (a *Adapter) invite(code string) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.user == "" {
+		return ""
+	}
+	return "https://t.me/" + a.user + "?start=" + code
 }
 
 // split cuts Markdown into messages.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"slices"
@@ -54,6 +55,12 @@ func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner
 	a := &appliance{log: log, store: s}
 	access := core.Access{Owners: slices.Clone(cfg.Access.Owners), Admins: cfg.Access.Admins, Members: cfg.Access.Members, Guests: cfg.Access.Guests}
 	commands := append(bus.Commands(func() []bus.AdapterHealth { return a.bus.Health() }), mailbox.Commands()...)
+	commands = append(commands, bus.PairCommand(bus.NewCode, func(adapter, code string) string {
+		if link := a.bus.Features(adapter).Invite; link != nil {
+			return link(code)
+		}
+		return ""
+	}))
 	slices.SortFunc(commands, func(x, y core.Command) int { return strings.Compare(x.Name, y.Name) })
 
 	var adapters []core.Adapter
@@ -92,8 +99,12 @@ func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner
 	if err != nil {
 		return nil, err
 	}
+	told, err := owner(ctx, cfg, s)
+	if err != nil {
+		return nil, err
+	}
 	a.bus = bus.New(ctx, bus.Options{Store: s, Adapters: adapters, Aside: aside, Access: access, Agent: cfg.DefaultAgent, Bots: bots,
-		Bindings: bindings(cfg), Commands: commands, PerMinute: cfg.Limits.MessagesPerMinute, Owner: owner(cfg), Log: log})
+		Bindings: bindings(cfg), Commands: commands, PerMinute: cfg.Limits.MessagesPerMinute, Pairing: cfg.Access.Pairing, Owner: told, Log: log})
 	reader := func(adapter string) channel.Read { return a.bus.Features(adapter).Read }
 	set, err := tools.NewSet(history.New(s, time.Local), channel.New(reader, s, time.Local))
 	if err != nil {
@@ -133,18 +144,46 @@ func bindings(cfg *config.Config) []core.Binding {
 }
 
 // owner is where trouble is told: the configured place, else the first owner's
-// direct conversation, which on Telegram has the person's own id.
-func owner(cfg *config.Config) core.Place {
+// direct conversation, which on Telegram has the person's own id, else that in
+// which somebody has become the owner.
+func owner(ctx context.Context, cfg *config.Config, s *store.Store) (core.Place, error) {
 	if p, err := core.ParsePlace(cfg.OwnerPlace); err == nil {
-		return p
+		return p, nil
 	}
 	for _, id := range cfg.Access.Owners {
 		p, err := core.ParsePlace(id)
 		if err == nil && p.Channel != "*" && cfg.Adapters[p.Adapter].Type == "telegram" {
-			return p
+			return p, nil
 		}
 	}
-	return core.Place{}
+	g, _, err := claimed(ctx, s)
+	return g.Place, err
+}
+
+// claimed is the owner who has become that with a code.
+func claimed(ctx context.Context, s *store.Store) (core.Grant, bool, error) {
+	grants, err := s.Grants(ctx)
+	if err != nil {
+		return core.Grant{}, false, fmt.Errorf("read who was let in: %w", err)
+	}
+	for _, g := range grants {
+		if g.Role == core.Owner {
+			return g, true, nil
+		}
+	}
+	return core.Grant{}, false, nil
+}
+
+// greet tells whoever has started the process, and nobody else, how to become
+// the first owner, if there is none.
+func (a *appliance) greet(ctx context.Context, cfg *config.Config, out io.Writer) error {
+	_, owned, err := claimed(ctx, a.store)
+	chats := slices.ContainsFunc(slices.Collect(maps.Values(cfg.Adapters)), func(c config.Adapter) bool { return c.Type != "console" })
+	if err != nil || owned || len(cfg.Access.Owners) > 0 || !chats {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "Nobody owns this bot yet. Send it this code in a direct message to be its owner: %s\nThe code works once, until bellhop stops.\n", a.bus.Claim())
+	return err
 }
 
 // providers makes each configured provider once and finds them by model.

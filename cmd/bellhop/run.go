@@ -65,6 +65,9 @@ func runAppliance(cmd *cobra.Command, path string) (err error) {
 		return err
 	}
 	defer control.close()
+	if err := a.greet(ctx, cfg, cmd.OutOrStdout()); err != nil {
+		return err
+	}
 	log.Info("bellhop runs", "version", version, "store", cfg.Store.Path)
 	if err := a.run(ctx); err != nil || cmd.Context().Err() != nil {
 		return err

@@ -49,8 +49,11 @@ type Options struct {
 	Bots      []core.Bot // the whole team
 	Bindings  []core.Binding
 	Commands  []core.Command
-	PerMinute int // most messages of a person in a minute; 0: any number
-	// Owner is where the owner is told of trouble; zero: only the log is.
+	PerMinute int           // most messages of a person in a minute; 0: any number
+	Pairing   bool          // strangers are offered a code, with which an owner can let them in
+	Code      func() string // makes such codes; nil: NewCode
+	// Owner is where the owner is told of trouble; zero: where the first owner
+	// has claimed to be that, or else only the log is told.
 	Owner core.Place
 	Log   *slog.Logger
 }
@@ -64,6 +67,7 @@ type Bus struct {
 	handles  []string
 	mail     Mail
 	quota    quota
+	tries    tries
 
 	// outbox lives until Close: it outlasts the context of Run, so that answers
 	// still go out while the process drains.
@@ -81,6 +85,8 @@ type Bus struct {
 	idle    chan struct{} // closed when busy is 0
 	aliases map[channel]string
 	told    map[string]time.Time // refusals and troubles spoken, for pacing
+	claim   []byte               // hash of the code of the first owner; nil: none works
+	first   core.Place           // where the first owner has claimed to be that
 	elder   map[core.ID]bool     // posts that an earlier process may have begun
 	pruned  time.Time
 }
@@ -133,6 +139,9 @@ func New(ctx context.Context, o Options) *Bus {
 		aliases: map[channel]string{}, told: map[string]time.Time{}, elder: map[core.ID]bool{}, idle: make(chan struct{}),
 		quota: quota{most: o.PerMinute, windows: map[core.PersonID]window{}}}
 	close(b.idle)
+	if b.o.Code == nil {
+		b.o.Code = NewCode
+	}
 	b.outbox, b.hangUp = context.WithCancelCause(context.WithoutCancel(ctx))
 	for _, a := range o.Adapters {
 		b.accounts[a.Name()] = &account{Adapter: a, features: a.Features()}

@@ -377,7 +377,7 @@ func (w *worker) moved(ctx context.Context, m *core.Moved) {
 // owner.
 func (w *worker) bury(ctx context.Context, row core.Row, why error) {
 	w.b.log.Error("dead letter", "post", row.Post, "place", w.place, "err", why)
-	owner := w.b.o.Owner
+	owner := w.b.owner()
 	var tell []core.Piece
 	if owner != row.Place {
 		tell = w.b.Split(owner, fmt.Sprintf("⚠ I could not deliver %s to %s and gave up: %v. `bellhop trace %s` shows it.", row.Post, row.Place, why, row.Post))

@@ -32,6 +32,7 @@ func (b *Bus) accept(ctx context.Context, acc *account, batch []core.Inbound) er
 	}
 	done, err := b.o.Store.Accept(ctx, core.Batch{Entries: entries, Bots: b.handles, Commands: b.o.Commands, Split: b.Split, Shown: b.Shown, Seal: b.seal})
 	if err != nil {
+		b.untried(entries)
 		b.troubled(ctx, err)
 		return fmt.Errorf("accept %d events of %s: %w", len(batch), acc.Name(), err)
 	}
@@ -43,6 +44,7 @@ func (b *Bus) accept(ctx context.Context, acc *account, batch []core.Inbound) er
 	// has brought itself, then the work that it asks for: none may overtake what
 	// it answers.
 	for i, fate := range done.Fates {
+		b.admitted(entries[i], fate)
 		b.quota.count(batch[i].From.ID, arrived, fate)
 		b.log.Debug("event", "place", batch[i].Place, "key", batch[i].Key, "fate", fate)
 		switch fate {
@@ -85,30 +87,16 @@ func (b *Bus) entry(acc *account, in core.Inbound) core.Entry {
 	}
 	switch in.Kind {
 	case core.InMessage:
-	case core.InReaction, core.InButton, core.InAdded:
-		if in.From.Bot {
-			e.Role = core.Stranger // programs write, if anything
-		}
-		switch in.Kind {
-		case core.InReaction:
-			e.Command = b.named(gesture(in.Emoji))
-		case core.InButton:
-			name, args, _ := strings.Cut(in.Button, " ")
-			e.Command, e.Args = b.named(name), args
-		case core.InAdded:
-			e.Hello = b.hello(acc, e.Agent, in.Text)
-		}
-		return e
-	default:
-		return e
+		e.Command, e.Args = b.command(in, e.Mark)
+		b.pair(&e)
+	case core.InReaction:
+		e.Command = b.named(gesture(in.Emoji))
+	case core.InButton:
+		name, args, _ := strings.Cut(in.Button, " ")
+		e.Command, e.Args = b.named(name), args
+	case core.InAdded:
+		e.Hello = b.hello(acc, e.Agent, in.Text)
 	}
-	if e.Role < core.Member {
-		if in.Direct && !in.From.Bot && in.From.ID != "" && b.once("refuse "+string(in.From.ID), refuseEvery) {
-			e.Refusal = fmt.Sprintf("I do not know you. My owner can let you in by adding `%s` to the owners or members under [access] in my configuration.", in.From.ID)
-		}
-		return e
-	}
-	e.Command, e.Args = b.command(in, e.Mark)
 	return e
 }
 
@@ -175,6 +163,14 @@ func gesture(emoji string) string {
 		return "retry"
 	}
 	return ""
+}
+
+// said reports whether the thing was said within the time before.
+func (b *Bus) said(what string, every time.Duration) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t, ok := b.told[what]
+	return ok && time.Since(t) < every
 }
 
 // once reports whether the thing may be said now: not within the time before.
@@ -250,19 +246,20 @@ func (b *Bus) prune(ctx context.Context) {
 // thing has been well again (recovered) or an hour has passed. It does not wait.
 // When the ledger is the trouble, it goes past the ledger.
 func (b *Bus) Trouble(ctx context.Context, what, text string) {
-	if b.o.Owner.IsZero() || !b.once("trouble "+what, time.Hour) {
+	owner := b.owner()
+	if owner.IsZero() || !b.once("trouble "+what, time.Hour) {
 		return
 	}
-	pieces := b.Split(b.o.Owner, "⚠ "+text)
+	pieces := b.Split(owner, "⚠ "+text)
 	if what != storeTrouble {
-		rows, err := b.o.Store.Notify(context.WithoutCancel(ctx), b.o.Owner, pieces)
+		rows, err := b.o.Store.Notify(context.WithoutCancel(ctx), owner, pieces)
 		if err == nil {
 			b.Deliver(rows)
 			return
 		}
 		b.log.Warn("the owner is told without a record of it", "what", what, "err", err)
 	}
-	b.tell(b.o.Owner, sayJob{b.o.Owner, pieces})
+	b.tell(owner, sayJob{owner, pieces})
 }
 
 const storeTrouble = "store"

@@ -37,8 +37,8 @@ func (q *quota) left(p core.PersonID, now time.Time) *core.Quota {
 	out := &core.Quota{Left: max(q.most-w.taken, 0)}
 	if !w.told {
 		rest := w.ends.Sub(now).Round(time.Second)
-		out.Spent = fmt.Sprintf("I take %d messages a minute from each person. I have not read this one, and read none that you send in the next %d seconds. Please send it again then.",
-			q.most, int(max(rest, time.Second).Seconds()))
+		out.Spent = fmt.Sprintf("I take %s a minute from each person. I have not read this one, and read none that you send in the next %s. Please send it again then.",
+			plural(q.most, "message"), plural(int(max(rest, time.Second).Seconds()), "second"))
 	}
 	return out
 }
@@ -69,6 +69,13 @@ func (q *quota) count(p core.PersonID, now time.Time, fate core.Fate) {
 		}
 	}
 	q.windows[p] = w
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // window is the person's current one.

@@ -196,8 +196,14 @@ func (n *notes) Accept(_ context.Context, b core.Batch) (out core.Accepted, err 
 		}
 		n.date(e.In.Time)
 		fate := core.FateStored
-		if e.In.Kind == core.InDelete {
+		switch {
+		case e.In.Kind == core.InDelete:
 			fate = core.FateWithdrawn
+		case e.Role < core.Member:
+			fate = core.FateRefused
+		}
+		if e.Claim || e.Code != nil {
+			err = errors.Join(err, n.note(fmt.Sprintf("code of %s (first %t)", e.In.From.ID, e.Claim)))
 		}
 		out.Fates = append(out.Fates, fate)
 	}

@@ -117,6 +117,7 @@ type Access struct {
 	Owners  []string `toml:"owners,omitempty"`  // adapter:id; default nobody
 	Admins  []string `toml:"admins,omitempty"`  // adapter:id; default nobody
 	Members []string `toml:"members,omitempty"` // adapter:id or adapter:*; default nobody
+	Pairing bool     `toml:"pairing"`           // a stranger's direct message gets a code with which an owner can let them in; default true
 	Guests  bool     `toml:"guests"`            // adapter:* lets in platform guests and people from connected workspaces, too; default false
 }
 

@@ -108,6 +108,7 @@ func TestDefaults(t *testing.T) {
 				Limits:  AgentLimits{Steps: 40, RunTime: 15 * time.Minute},
 			},
 		},
+		Access:    Access{Pairing: true},
 		Limits:    Limits{MaxRuns: 64, MaxHops: 20},
 		Media:     Media{MaxBytes: 20 << 20},
 		Retention: Retention{Media: 90},
@@ -171,6 +172,7 @@ place = "*:ops"
 owners = ["tg:1111", "console:ada"]
 admins = ["tg:2222"]
 members = ["tg:*"]
+pairing = false
 guests = true
 [limits]
 max_runs = 2
@@ -284,7 +286,7 @@ func TestExample(t *testing.T) {
 	for _, key := range []string{
 		"default_agent", "owner_place", "path", "level", "format", "type", "token", "api_url", "user", "api_key",
 		"base_url", "headers", "model_params", "context", "description", "model", "instructions", "name", "tools",
-		"denied_tools", "workers", "busy", "history", "limits", "place", "agent", "reply", "owners", "admins", "members", "guests", "max_runs", "max_hops", "messages_per_minute",
+		"denied_tools", "workers", "busy", "history", "limits", "place", "agent", "reply", "owners", "admins", "members", "guests", "pairing", "max_runs", "max_hops", "messages_per_minute",
 		"bot_token", "app_token", "command", "short_commands", "rich", "vision", "max_bytes", "media",
 	} {
 		if !regexp.MustCompile(`(?m)^(# )?` + key + ` = `).Match(text) {
@@ -322,6 +324,7 @@ owner_place = ""
 [access]
 guests = false
 owners = ["console:${CANARY}"]
+pairing = true
 
 [adapters]
 [adapters.console]

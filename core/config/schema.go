@@ -72,6 +72,7 @@ func (l *loader) config(root *table) *Config {
 	c.Access.Owners = access.people("owners", c)
 	c.Access.Admins = access.people("admins", c)
 	c.Access.Members = access.people("members", c)
+	c.Access.Pairing = access.boolean("pairing", true)
 	c.Access.Guests = access.boolean("guests", false)
 	access.done()
 	c.OwnerPlace = root.ownerPlace(c)

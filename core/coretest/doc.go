@@ -30,6 +30,8 @@
 //	bind PLACE [agent= reply= thinking=off|quote context_messages=]
 //	max_runs N           most runs at once
 //	per_minute N         most messages of a person in a minute; without it, any number
+//	pairing              strangers are offered codes: 0000-0001, 0000-0002 and so on
+//	unowned              nobody is the owner; every life has a code for the first one
 //	max_hops N           most hand-offs without a person
 //	each NAME VALUE…     the talk is held once for each value, which $NAME in
 //	                     later lines stands for, and must look the same

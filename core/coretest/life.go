@@ -57,13 +57,14 @@ func begin(w *world) (*life, error) {
 	ctx := w.t.Context()
 	ledger := &ledger{Store: l.store, life: l, log: &w.journal}
 	commands := append(bus.Commands(func() []bus.AdapterHealth { return l.bus.Health() }), mailbox.Commands()...)
+	commands = append(commands, bus.PairCommand(w.code, func(string, string) string { return "" }))
 	slices.SortFunc(commands, func(x, y core.Command) int { return strings.Compare(x.Name, y.Name) })
 	var adapters []core.Adapter
 	for _, p := range w.platforms {
 		adapters = append(adapters, &adapter{p, l})
 	}
 	l.bus = bus.New(ctx, bus.Options{Store: ledger, Adapters: adapters, Access: w.scene.access, Agent: w.scene.agent, Bots: w.scene.bots,
-		Bindings: w.scene.bindings, Commands: commands, PerMinute: w.scene.perMinute, Owner: w.owner, Log: w.log})
+		Bindings: w.scene.bindings, Commands: commands, PerMinute: w.scene.perMinute, Pairing: w.scene.pairing, Code: w.code, Owner: w.owner, Log: w.log})
 	set, err := tools.NewSet(append(l.trialTools(), history.New(l.store, time.UTC), channel.New(func(name string) channel.Read { return l.bus.Features(name).Read }, l.store, time.UTC))...)
 	if err != nil {
 		return nil, err
@@ -86,6 +87,9 @@ func begin(w *world) (*life, error) {
 		return nil, fmt.Errorf("recover: %w", err)
 	}
 	l.bus.Load(backlog)
+	if w.scene.unowned {
+		l.bus.Claim()
+	}
 	l.mail.Load(backlog.Items)
 	go l.run()
 	return l, nil

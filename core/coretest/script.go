@@ -142,6 +142,8 @@ type scene struct {
 	maxHops  int
 
 	perMinute int
+	pairing   bool // strangers are offered codes
+	unowned   bool // there is no owner but who has the code of this life
 }
 
 // adapterOptions are a platform's traits.
@@ -203,6 +205,10 @@ func (sc *scene) set(l line) (bool, error) {
 		sc.bindings = append(sc.bindings, b)
 	case "max_runs":
 		sc.maxRuns = s.number(0)
+	case "pairing":
+		sc.pairing = true
+	case "unowned":
+		sc.unowned = true
 	case "per_minute":
 		sc.perMinute = s.number(0)
 	case "max_hops":
@@ -296,7 +302,7 @@ func (sc *scene) complete() {
 	if len(sc.adapters) == 0 {
 		sc.adapters = []adapterOptions{newAdapter("chat")}
 	}
-	if sc.access.Owners == nil {
+	if sc.access.Owners == nil && !sc.unowned {
 		sc.access.Owners = []string{"alice"}
 	}
 	if sc.agent == "" {

@@ -31,6 +31,7 @@ type world struct {
 	engine    *memkv.Engine
 	store     *store.Store // also while the appliance is stopped
 	commits   atomic.Int64
+	codes     atomic.Int64
 	life      *life // nil: stopped
 	log       *slog.Logger
 	logged    syncBuffer // of a talk that fails
@@ -103,6 +104,9 @@ func newWorld(t *testing.T, text string) (*world, []line) {
 	synctest.Wait()
 	return w, script
 }
+
+// code makes the codes of pairing: 0000-0001, 0000-0002 and so on.
+func (w *world) code() string { return fmt.Sprintf("%08d", w.codes.Add(1)) }
 
 // end leaves no goroutine behind.
 func (w *world) end() {

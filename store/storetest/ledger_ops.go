@@ -91,6 +91,7 @@ func (h *house) event(t *rapid.T, kind string, before []core.Entry) (core.Entry,
 		e.In.Text = someText(t)
 	case "stranger":
 		e.In.Text, e.Role, e.Refusal = "hello", core.Stranger, replied
+		e.In.From.ID = core.PersonID(fmt.Sprint("chat:stranger", h.events)) // each is told
 	case "edit", "delete":
 		waits := rapid.Bool().Draw(t, "of what waits")
 		var ids []string

@@ -1,0 +1,73 @@
+package store
+
+import (
+	"cmp"
+
+	"bellhop/core"
+)
+
+// rank finds out what the person of the event may do: what the configuration
+// gives them, or what they were given in chat, if that is more.
+func (a *acceptance) rank(e *core.Entry) error {
+	a.role = e.Role
+	if e.In.From.ID == "" || e.In.From.Bot {
+		return nil
+	}
+	g, ok, err := get[core.Grant](a.tx, grantKey(e.In.From.ID))
+	if ok {
+		a.role = max(a.role, g.Role)
+	}
+	return err
+}
+
+// authorise is core.Authorise for the event, with what of the deed only the
+// ledger knows.
+func (a *acceptance) authorise(e *core.Entry, d core.Deed) core.Verdict {
+	d.Kind = e.In.Kind
+	return core.Authorise(e.In.From, a.role, d)
+}
+
+// turnAway is for who may do nothing here. What they wrote is not kept.
+func (a *acceptance) turnAway(e *core.Entry, place core.Place) (core.Fate, error) {
+	switch e.In.Kind {
+	case core.InMessage:
+	case core.InButton:
+		a.note = strangerNote
+		return core.FateRefused, nil
+	default:
+		return core.FateRefused, nil
+	}
+	if e.Code != nil {
+		if ok, err := a.enter(e, place); ok || err != nil {
+			return core.FateCommand, err
+		}
+	}
+	if err := a.miss(e, place); err != nil {
+		return "", err
+	}
+	return a.refuse(e, place)
+}
+
+// refuse speaks to a person who may not, once in a batch, or stays silent.
+func (a *acceptance) refuse(e *core.Entry, place core.Place) (core.Fate, error) {
+	t := a.tally[e.In.From.ID]
+	if e.Refusal == "" || t.refused {
+		return core.FateRefused, nil
+	}
+	t.refused = true
+	a.tally[e.In.From.ID] = t
+	text := e.Refusal
+	if e.Offer != nil {
+		room, err := a.ask(e)
+		if err != nil {
+			return "", err
+		}
+		if room {
+			text = e.Offer.Text
+		}
+	}
+	return core.FateRefused, a.say(core.RefusalPost, "", &e.In, place, text)
+}
+
+// markOf is what people write before the names of commands.
+func markOf(e *core.Entry) string { return cmp.Or(e.Mark, "/") }

@@ -1,0 +1,233 @@
+package store
+
+import (
+	"context"
+	"crypto/subtle"
+	"slices"
+	"time"
+
+	"bellhop/core"
+)
+
+const (
+	// maxRequests is how many strangers may have a code at once; further ones
+	// are told their id alone.
+	maxRequests = 20
+	// maxInvitations is how many invitations may be open at once.
+	maxInvitations = 20
+
+	// requestLife and invitationLife are how long codes work.
+	requestLife    = time.Hour
+	invitationLife = 24 * time.Hour
+)
+
+// passRow is a code that lets somebody in, once. The code itself is not stored.
+type passRow struct {
+	Hash    []byte        `json:"hash"`
+	Person  core.PersonID `json:"person,omitempty"` // who asked; empty: an invitation, for who has it
+	Name    string        `json:"name,omitempty"`
+	Place   core.Place    `json:"place,omitzero"`
+	By      core.PersonID `json:"by,omitempty"` // who invites
+	Expires time.Time     `json:"expires"`
+
+	key []byte
+}
+
+// passes lists the codes that work, oldest first, and forgets the others.
+func (t *tx) passes() ([]passRow, error) {
+	var all []passRow
+	err := each(t, []byte(famPass), 0, func(key []byte, p passRow) error {
+		p.key = slices.Clone(key)
+		all = append(all, p)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var open []passRow
+	for _, p := range all {
+		if t.Now().Before(p.Expires) {
+			open = append(open, p)
+		} else if err := t.Delete(p.key); err != nil {
+			return nil, err
+		}
+	}
+	return open, nil
+}
+
+// redeem uses up the request (or else the invitation) with the hash; ok is
+// false when there is none.
+func (t *tx) redeem(hash []byte, request bool) (p passRow, ok bool, err error) {
+	open, err := t.passes()
+	if err != nil {
+		return p, false, err
+	}
+	for _, q := range open {
+		if (q.Person != "") == request && subtle.ConstantTimeCompare(q.Hash, hash) == 1 {
+			p, ok = q, true
+		}
+	}
+	if !ok {
+		return p, false, nil
+	}
+	return p, true, t.Delete(p.key)
+}
+
+// ask opens a request with the entry's offer in place of the person's last one,
+// and reports whether there was room for it.
+func (a *acceptance) ask(e *core.Entry) (bool, error) {
+	open, err := a.passes()
+	if err != nil {
+		return false, err
+	}
+	requests := 0
+	for _, p := range open {
+		switch p.Person {
+		case "":
+		case e.In.From.ID:
+			if err := a.Delete(p.key); err != nil {
+				return false, err
+			}
+		default:
+			requests++
+		}
+	}
+	if requests >= maxRequests {
+		return false, nil
+	}
+	return true, a.pass(passRow{Hash: e.Offer.Hash, Person: e.In.From.ID, Name: e.In.From.Name, Place: e.In.Place, Expires: a.Now().Add(requestLife)})
+}
+
+func (t *tx) pass(p passRow) error {
+	n, err := t.Seq()
+	if err != nil {
+		return err
+	}
+	return t.insert(u64([]byte(famPass), n), p)
+}
+
+// enter lets in a stranger who has an invitation's code.
+func (a *acceptance) enter(e *core.Entry, place core.Place) (bool, error) {
+	p, ok, err := a.redeem(e.Code, false)
+	if err != nil || !ok {
+		return false, err
+	}
+	return true, a.welcome(e, place, core.Grant{Role: core.Member, By: p.By},
+		"You are let in. Send me a message and I answer.")
+}
+
+// claim makes the person the first owner, if there is none yet.
+func (a *acceptance) claim(e *core.Entry, place core.Place) (bool, error) {
+	grants, err := a.grants()
+	if err != nil || slices.ContainsFunc(grants, func(g core.Grant) bool { return g.Role == core.Owner }) {
+		return false, err
+	}
+	return true, a.welcome(e, place, core.Grant{Role: core.Owner},
+		"You are my owner now. Send me a message and I answer. To let others in, see "+markOf(e)+"pair.")
+}
+
+func (a *acceptance) welcome(e *core.Entry, place core.Place, g core.Grant, text string) error {
+	g.Person, g.Name, g.Place, g.Time = e.In.From.ID, e.In.From.Name, e.In.Place, a.Now()
+	if err := a.put(grantKey(g.Person), g); err != nil {
+		return err
+	}
+	return a.say(core.CommandPost, "", &e.In, place, text)
+}
+
+func (t *tx) grants() ([]core.Grant, error) {
+	var out []core.Grant
+	err := each(t, []byte(famGrant), 0, func(_ []byte, g core.Grant) error {
+		out = append(out, g)
+		return nil
+	})
+	slices.SortStableFunc(out, func(x, y core.Grant) int { return x.Time.Compare(y.Time) })
+	return out, err
+}
+
+// Grants lists who was let in in chat, oldest first.
+func (s *Store) Grants(ctx context.Context) (out []core.Grant, err error) {
+	err = s.view(ctx, func(t *tx) error {
+		out, err = t.grants()
+		return err
+	})
+	return out, err
+}
+
+// Admit implements core.Desk.
+func (d *desk) Admit(hash []byte, by core.PersonID) (core.Grant, bool, error) {
+	p, ok, err := d.redeem(hash, true)
+	if err != nil || !ok {
+		return core.Grant{}, false, err
+	}
+	g := core.Grant{Person: p.Person, Name: p.Name, Role: core.Member, By: by, Time: d.Now(), Place: p.Place}
+	old, had, err := get[core.Grant](d.tx, grantKey(g.Person))
+	if err != nil {
+		return g, false, err
+	}
+	if had && old.Role > g.Role {
+		return old, true, nil
+	}
+	if err := d.put(grantKey(g.Person), g); err != nil {
+		return g, false, err
+	}
+	place, err := d.canonical(p.Place)
+	if err != nil {
+		return g, false, err
+	}
+	rows, err := d.show(core.Post{Kind: core.NoticePost, Place: place}, core.Row{},
+		pieces(d.batch.Split, place, "You are let in. Send me a message and I answer."))
+	d.out.Rows = append(d.out.Rows, rows...)
+	return g, true, err
+}
+
+// Invite implements core.Desk.
+func (d *desk) Invite(hash []byte, by core.PersonID) (bool, error) {
+	open, err := d.passes()
+	if err != nil {
+		return false, err
+	}
+	open = slices.DeleteFunc(open, func(p passRow) bool { return p.Person != "" })
+	if len(open) >= maxInvitations {
+		return false, nil
+	}
+	return true, d.pass(passRow{Hash: hash, By: by, Expires: d.Now().Add(invitationLife)})
+}
+
+// Pairing implements core.Desk.
+func (d *desk) Pairing() (core.Pairing, error) {
+	var out core.Pairing
+	open, err := d.passes()
+	if err != nil {
+		return out, err
+	}
+	for _, p := range open {
+		if p.Person == "" {
+			out.Invitations++
+		} else {
+			out.Requests = append(out.Requests, core.Request{Person: p.Person, Name: p.Name, Expires: p.Expires})
+		}
+	}
+	out.Grants, err = d.grants()
+	return out, err
+}
+
+// Expel implements core.Desk.
+func (d *desk) Expel(who core.PersonID) (bool, error) {
+	_, had, err := get[core.Grant](d.tx, grantKey(who))
+	if err != nil {
+		return false, err
+	}
+	open, err := d.passes()
+	if err != nil {
+		return false, err
+	}
+	for _, p := range open {
+		if p.Person == who || p.By == who {
+			had = true
+			if err := d.Delete(p.key); err != nil {
+				return false, err
+			}
+		}
+	}
+	return had, d.Delete(grantKey(who))
+}
