@@ -16,6 +16,13 @@ type update struct {
 	again bool // to be handed out once more, whatever the offset says
 }
 
+// Polling reports whether a poll waits for updates.
+func (t *Telegram) Polling() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.poll != nil
+}
+
 // getUpdates is the long poll. An offset confirms what is below it; what is
 // not confirmed is handed out again. Called with mu held, which it lets go of
 // while it waits.

@@ -147,8 +147,16 @@ func TestResolveNear(t *testing.T) {
 	w = always(no(400, "Bad Request: message to edit not found"))
 	_, err = awake(w).Features().Resolve(t.Context(), core.Outbound{Place: group, Text: "…", After: "31", Near: all})
 	only(t, err, core.ErrNotSent)
-	if n := len(w.seen); n != maxProbes {
-		t.Errorf("%d probes, want %d", n, maxProbes)
+	if n := len(w.seen); n != maxProbes || w.seen[0].number("message_id") != 2021 {
+		t.Errorf("%d probes, want %d, the first after the newest message: %v", n, maxProbes, w.seen[0])
+	}
+	var ids []int
+	for id := range candidates(31, []string{"35", "33", "33"}, func(id int) bool { return id > 38 && id < 50 }) {
+		ids = append(ids, id)
+	}
+	want := []int{36, 37, 38, 50, 51, 52, 53, 54, 55, 56, 57, 58, 34, 35, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 32, 33, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78}
+	if !slices.Equal(ids, want) {
+		t.Errorf("looks at %v", ids)
 	}
 }
 

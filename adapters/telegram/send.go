@@ -247,8 +247,9 @@ func (a *Adapter) awaitBacklog(ctx context.Context) {
 	}
 }
 
-// candidates are the ids that a lost message may have, in rising order: some
-// after each message that it may have followed, without those that are others.
+// candidates are the ids that a lost message may have: some after each message
+// that it may have followed, without those that are others. It was sent when all
+// of these were there, so the newest of them comes first.
 func candidates(after int, near []string, other func(id int) bool) iter.Seq[int] {
 	starts := []int{after}
 	for _, s := range near {
@@ -258,18 +259,16 @@ func candidates(after int, near []string, other func(id int) bool) iter.Seq[int]
 	}
 	slices.Sort(starts)
 	return func(yield func(int) bool) {
-		id, all := after, 0
-		for _, start := range starts {
-			id = max(id, start)
-			for left := probes; left > 0 && all < maxProbes && id < start+reach; {
-				if id++; other(id) {
+		tried := map[int]bool{}
+		for _, start := range slices.Backward(slices.Compact(starts)) {
+			for id, left := start+1, probes; left > 0 && len(tried) < maxProbes && id <= start+reach; id++ {
+				if tried[id] || other(id) {
 					continue
 				}
-				if !yield(id) {
+				if tried[id] = true; !yield(id) {
 					return
 				}
 				left--
-				all++
 			}
 		}
 	}

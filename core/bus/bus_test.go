@@ -245,7 +245,11 @@ func TestTroubleOnce(t *testing.T) {
 		r.after(time.Hour)
 		r.troubled(t.Context(), broken)
 		told(2, "I cannot store messages")
+		// The end of the process is no trouble.
+		r.recovered()
 		r.troubled(t.Context(), context.Canceled)
+		r.troubled(t.Context(), errors.Join(core.ErrStopping))
+		told(0, "I cannot store messages")
 		r.wants()
 	})
 }

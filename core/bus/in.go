@@ -266,7 +266,7 @@ const storeTrouble = "store"
 
 // troubled tells of a ledger that cannot write.
 func (b *Bus) troubled(ctx context.Context, err error) {
-	if errors.Is(err, context.Canceled) {
+	if errors.Is(err, context.Canceled) || errors.Is(err, core.ErrStopping) {
 		return
 	}
 	b.log.Error("the store refuses to write", "err", err)
