@@ -49,6 +49,10 @@ type Desk interface {
 	// in the thread, and says how many runs and waiting messages that were. by is
 	// the name to show.
 	Cancel(thread ID, of Subject, by string) (runs, items int, err error)
+	// CancelTask ends one task of the place, whatever else goes on there: the
+	// item, those of the message, or the run. What a run has joined ends with the
+	// run. by is the name to show.
+	CancelTask(at Place, id ID, by string) (TaskEnd, error)
 	// Archive ends the thread and gives its place a fresh one.
 	Archive(thread ID) error
 	// Archived lists the place's archived threads in which something was said, the
@@ -79,6 +83,14 @@ type Desk interface {
 	// Expel takes back what a person was given in chat, with the invitations that
 	// they have made; false: there is nothing.
 	Expel(who PersonID) (bool, error)
+}
+
+// TaskEnd is what a CancelTask has found and done.
+type TaskEnd struct {
+	Messages  int   // how many go without an answer now
+	Known     bool  // there is such a task
+	Elsewhere bool  // it belongs to another place, and goes on
+	State     State // how it had ended before
 }
 
 // Load is how much work is open.

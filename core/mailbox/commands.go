@@ -16,6 +16,7 @@ func Commands() []core.Command {
 		{Name: "threads", Help: "earlier conversations here", Role: core.Member, Run: threads},
 		{Name: "resume", Help: "go back to an earlier conversation", Role: core.Member, Run: resume},
 		{Name: "stop", Help: "stop what I am doing here", Role: core.Member, Run: stop},
+		{Name: "cancel", Help: "cancel one task, by its id", Role: core.Member, Run: cancel},
 		{Name: "retry", Help: "try again what failed or was stopped last", Role: core.Member, Run: retry},
 	}
 }

@@ -247,6 +247,9 @@ func (th *thread) begin(r *run, items []*item, versions []int) error {
 		}
 	}
 	stored := slices.Contains(th.runs, r)
+	if slices.ContainsFunc(th.runs, func(o *run) bool { return o != r && o.n == r.n }) {
+		return core.ErrRunOver // its oldest item was cancelled before it was stored
+	}
 	if stored && r.state != core.Doing || !stored && joined == 0 {
 		return core.ErrRunOver
 	}
@@ -351,6 +354,38 @@ func (l *ledger) stop(th *thread, bots []string) bool {
 		l.say(th.channel, stopped)
 	}
 	return len(runs) > 0
+}
+
+// tasks are the items that people can name.
+func (l *ledger) tasks() []*item {
+	var out []*item
+	for _, th := range l.threads {
+		out = append(out, th.itemsThat(func(it *item) bool { return it.told.ID != "" })...)
+	}
+	return out
+}
+
+// cancel ends what an ID at the channel stands for: an item that waits, alone,
+// or a run. It returns whom that has woken.
+func (l *ledger) cancel(channel string, id core.ID) (woken []*item) {
+	for _, it := range l.tasks() {
+		th := it.line.th
+		named := id == it.told.ID || id == it.told.Message || id == it.told.ID.As(core.KindRun) || it.run != nil && id == it.run.id
+		if !named || th.channel != channel || it.state != core.Queued && it.state != core.Doing {
+			continue
+		}
+		if it.state == core.Queued {
+			it.run = &run{n: it.n, bot: it.bot, items: []*item{it}}
+			th.runs = append(th.runs, it.run)
+		}
+		it.run.state = core.Cancelled
+		for _, with := range it.run.items {
+			with.state = core.Cancelled
+		}
+		l.say(channel, stopped)
+		woken = append(woken, th.release(it.bot)...)
+	}
+	return woken
 }
 
 // retry queues again what failed or was stopped last of what was done for the

@@ -23,7 +23,7 @@ func (h *house) accept(t *rapid.T) {
 	var entries []core.Entry
 	var kinds []string
 	for range rapid.IntRange(1, 3).Draw(t, "events") {
-		kind := rapid.SampledFrom([]string{"message", "message", "message", "edit", "edit", "delete", "stop", "new", "back", "retry", "halt", "resume", "stranger", "again", "moved", "unreadable"}).Draw(t, "event")
+		kind := rapid.SampledFrom([]string{"message", "message", "message", "edit", "edit", "delete", "stop", "cancel", "cancel", "new", "back", "retry", "halt", "resume", "stranger", "again", "moved", "unreadable"}).Draw(t, "event")
 		e, ok := h.event(t, kind, entries)
 		if !ok {
 			continue
@@ -110,6 +110,17 @@ func (h *house) event(t *rapid.T, kind string, before []core.Entry) (core.Entry,
 		}
 	case "stop", "new", "retry":
 		e.Command = h.command(kind)
+	case "cancel":
+		tasks := h.tasks()
+		if len(tasks) == 0 {
+			return e, false
+		}
+		it := rapid.SampledFrom(tasks).Draw(t, "task")
+		ids := []core.ID{it.told.ID, it.told.Message, it.told.ID.As(core.KindRun)}
+		if it.run != nil && it.run.id != "" {
+			ids = append(ids, it.run.id)
+		}
+		e.Command, e.Args = h.command(kind), string(rapid.SampledFrom(ids).Draw(t, "id"))
 	case "back":
 		var ids []string
 		for _, th := range h.threads {
@@ -159,6 +170,8 @@ func (h *house) command(name string) *core.Command {
 			if h.listed[key], err = inv.Desk.Archived(inv.Place, 100); err == nil {
 				err = inv.Desk.Resume(core.ID(id), "Ann")
 			}
+		case "cancel":
+			_, err = inv.Desk.CancelTask(inv.Place, core.ID(inv.Args), "Ann")
 		case "stop", "new":
 			var runs, items int
 			runs, items, err = inv.Desk.Cancel(inv.Thread.ID, inv.Of, "Ann")
@@ -174,7 +187,7 @@ func (h *house) command(name string) *core.Command {
 func (h *house) happen(kind string, in core.Inbound, args string) (core.Fate, []*item) {
 	channel := h.canonical(in.Place.Channel)
 	th := h.current[channel]
-	if in.Heard && (kind == "message" || kind == "stop" || kind == "new" || kind == "back" || kind == "retry" || kind == "stranger" && th != nil) {
+	if in.Heard && (kind == "message" || kind == "stop" || kind == "cancel" || kind == "new" || kind == "back" || kind == "retry" || kind == "stranger" && th != nil) {
 		h.cursors[in.Place.Channel] = in.MessageID
 	}
 	switch kind {
@@ -199,6 +212,9 @@ func (h *house) happen(kind string, in core.Inbound, args string) (core.Fate, []
 		return h.mark(kind, in.MessageID)
 	}
 	var woken []*item
+	if kind == "cancel" {
+		woken = h.cancel(channel, core.ID(args))
+	}
 	if th != nil {
 		switch kind {
 		case "retry":
