@@ -42,7 +42,7 @@ func chaos(r *rand.Rand) string {
 	say("adapter chat once=%s max=%s signs=%s", pick("edit", "key", "readback"), pick("12", "4096"), pick("true", "false"))
 	say("max_runs %s", pick("1", "2", "64"))
 	say("member bob")
-	say("bot chief history=24000/%s", pick("4", "80"))
+	say("bot chief history=24000/%s busy=%s", pick("4", "80"), pick("queue", "steer"))
 	say("bot engineer")
 	say("llm engineer always %s", pick("say Done.", "wait 5s say @chief it is done."))
 	say("llm chief always %s", pick("say Yes, of course, at once.", "wait 1s say Yes, of course.", "slow 700ms Yes, of course, slowly.", "wait 40s say Yes, at last."))
@@ -53,17 +53,17 @@ func chaos(r *rand.Rand) string {
 		case 0, 1, 2, 3:
 			say("say %s", pick("dm alice Hello.", "dm bob Hello there.", "#ops bob @bellhop hello", "dm alice Are you there?"))
 		case 4:
-			say("say %s %s", pick("dm alice", "#ops alice"), pick("/stop", "/new", "/retry", "/status"))
+			say("say %s %s", pick("dm alice", "#ops alice"), pick("/stop", "/new", "/retry", "/status", "/cancel m2", "/cancel i7", "/cancel ra"))
 		case 5:
 			say("again")
 		case 6, 7:
 			say("advance %s", pick("50ms", "1s", "3500ms", "30s", "10m"))
 		case 8:
-			say("llm chief %s", pick("error overload", "tool look {}", "tool note {}", "tool fire {}", "empty", "truncated", `length "Half of"`))
+			say("llm chief %s", pick("error overload", "tool look {}", "tool note {}", `tool dig {"what":"20s"}`, `wait 9s tool dig {"what":"9s"}`, "tool fire {}", "empty", "truncated", `length "Half of"`))
 		case 9:
 			say("%s", pick("crash", "stop\nstart"))
 		case 10:
-			what := pick("accept", "begin", "opened", "step", "settle", "chunk", "receipt", "model", "tool", "open", "post", "edit", "update", "resolve")
+			what := pick("accept", "begin", "opened", "step", "join", "settle", "chunk", "receipt", "model", "tool", "open", "post", "edit", "update", "resolve")
 			say("crash %s %s", pick("before", "after"), what)
 		case 11:
 			say("fault %s %s", pick("open", "post", "edit", "update"), pick("rate 5s", "lost", "unknown", "notsent", "hang", "slow 2s"))
