@@ -112,8 +112,6 @@ base_url = "%s/v1"
 model = "fake/fake"
 [access]
 members = ["%s:*"]
-[limits]
-messages_per_minute = 0
 `, where.name(), where.config(serve(t, c.platform())), serve(t, c.thinker()), where.name()))
 	c.start = invocation{dir: dir, env: []string{"KEY=" + apiKey}, args: []string{"run", "--config", path}}
 	for name, secret := range where.secrets() {

@@ -10,18 +10,6 @@ import (
 	"testing"
 )
 
-// unowned is a house whose configuration names no owner.
-func unowned(t *testing.T) *house {
-	t.Helper()
-	h := newHouse(t)
-	text, err := os.ReadFile(filepath.Join(h.dir, "config.toml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.configure(strings.Replace(string(text), `owners = ["telegram:1111"]`, `owners = []`, 1))
-	return h
-}
-
 // firstCode is the code that the process has printed; empty: none.
 func firstCode(t *testing.T, p *program) string {
 	t.Helper()
@@ -35,7 +23,8 @@ func firstCode(t *testing.T, p *program) string {
 // Who has the terminal becomes the owner, with a code that is printed there and
 // stands nowhere else; and lets others in from the chat.
 func TestFirstOwner(t *testing.T) {
-	h := unowned(t)
+	h := newHouse(t)
+	h.amend(`owners = ["telegram:1111"]`, `owners = []`)
 	p := h.run()
 	stale := firstCode(t, p)
 	p.stop()

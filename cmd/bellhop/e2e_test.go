@@ -259,7 +259,8 @@ func TestWithoutConfigurationADemoAnswers(t *testing.T) {
 // answered to its end, whatever the limit is.
 func TestPipeIsNotLimited(t *testing.T) {
 	h := newHouse(t)
-	const lines = 25 // more than the limit's default
+	h.amend("[access]", "[limits]\nmessages_per_minute = 2\n[access]")
+	const lines = 5
 	code, out, errs := h.invoke(strings.Repeat("hello\n", lines), "chat")
 	if n := len(h.model.asks()); code != 0 || n != lines || strings.Contains(out, "I take") {
 		t.Errorf("chat ends with %d, the model was asked %d times, and it prints %q and %q", code, n, out, errs)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -57,6 +58,16 @@ owners = ["telegram:1111"]
 func (h *house) configure(toml string) {
 	path := write(h.t, h.dir, "config.toml", toml)
 	h.start = invocation{dir: h.dir, env: []string{"TOKEN=" + token, "KEY=" + apiKey}, args: []string{"run", "--config", path}}
+}
+
+// amend changes a part of the configuration.
+func (h *house) amend(old, now string) {
+	h.t.Helper()
+	text, err := os.ReadFile(filepath.Join(h.dir, "config.toml"))
+	if err != nil || !strings.Contains(string(text), old) {
+		h.t.Fatalf("the configuration does not say %q (%v)", old, err)
+	}
+	h.configure(strings.Replace(string(text), old, now, 1))
 }
 
 // run starts the appliance and waits until it receives.

@@ -48,8 +48,6 @@ base_url = "http://127.0.0.1:9/v1"
 model = "fake/fake"
 [access]
 members = ["telegram:*", "slack:*", "discord:*"]
-[limits]
-messages_per_minute = 0
 `, tg.Serve(b), sl.Serve(b), dc.Serve(b))
 		if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
 			b.Fatal(err)

@@ -209,7 +209,7 @@ func warnings(ctx context.Context, cfg *config.Config) []string {
 		out = append(out, "no adapter is configured: only `bellhop chat` reaches the agents")
 	}
 	if len(cfg.Access.Owners)+len(cfg.Access.Admins)+len(cfg.Access.Members) == 0 {
-		out = append(out, "[access] lets nobody in but the console; a stranger's first message is answered with their id")
+		out = append(out, "[access] lets nobody in but the console; while nobody is an owner, `bellhop run` prints a code for the first")
 	}
 	if _, err := os.Stat(cfg.Store.Path); err != nil {
 		return out // a new store has no places to orphan
