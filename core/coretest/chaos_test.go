@@ -42,10 +42,14 @@ func chaos(r *rand.Rand) string {
 	say("adapter chat once=%s max=%s signs=%s", pick("edit", "key", "readback"), pick("12", "4096"), pick("true", "false"))
 	say("max_runs %s", pick("1", "2", "64"))
 	say("member bob")
-	say("bot chief history=24000/%s busy=%s", pick("4", "80"), pick("queue", "steer"))
+	busy := pick("queue", "steer")
+	say("bot chief history=24000/%s busy=%s", pick("4", "80"), busy)
 	say("bot engineer")
 	say("llm engineer always %s", pick("say Done.", "wait 5s say @chief it is done."))
 	say("llm chief always %s", pick("say Yes, of course, at once.", "wait 1s say Yes, of course.", "slow 700ms Yes, of course, slowly.", "wait 40s say Yes, at last."))
+	if busy == "steer" {
+		say(`llm chief tool dig {"what":"20s"}`)
+	}
 	say("say dm alice Hello.")
 	deleted := false
 	for range 5 + r.IntN(15) {
