@@ -26,6 +26,7 @@ type Invocation struct {
 	Thread   Thread // the place's current thread; zero: none yet
 	Commands []Command
 	Mark     string // what people write there before the name of a command
+	Buttons  bool   // the reply's are shown there
 	Of       Subject
 	Desk     Desk
 }
@@ -39,9 +40,21 @@ type Subject struct {
 
 // CommandReply is what a command says.
 type CommandReply struct {
-	Text string // Markdown; never blank
-	Idle bool   // there was nothing to do
+	Text    string // Markdown; never blank
+	Idle    bool   // there was nothing to do
+	Buttons []Button
 }
+
+// Viewer is who looks at tasks, and where: they see those of the place, and in
+// a direct conversation their own of other places, too.
+type Viewer struct {
+	Who    PersonID
+	At     Place
+	Direct bool
+}
+
+// Viewer is who uses the command.
+func (inv *Invocation) Viewer() Viewer { return Viewer{inv.From.ID, inv.Place, inv.Direct} }
 
 // Desk is the ledger as a command sees it, within the accepting transaction.
 type Desk interface {
@@ -70,6 +83,11 @@ type Desk interface {
 	// and returns its message; ok is false when there is none. Of all the
 	// thread's work it takes the most recent.
 	Retry(thread ID, of Subject) (msg Message, ok bool, err error)
+	// Tasks lists what the viewer may see of the open tasks, and of those that have
+	// ended in the last day, the last one first, within bounds.
+	Tasks(v Viewer) (open, ended []Task, err error)
+	// Task is the life of a task, if the viewer may see it.
+	Task(v Viewer, item ID) (l TaskLife, ok bool, err error)
 	// Load counts the thread's and everybody's open work.
 	Load(thread ID) (Load, error)
 	// Admit lets in the stranger who was offered the code with the hash, and tells

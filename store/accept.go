@@ -185,6 +185,9 @@ func (a *acceptance) post(th *core.Thread, msg core.Message, others bool) error 
 	if err != nil {
 		return err
 	}
+	if err := a.own(msg.Sender, items); err != nil {
+		return err
+	}
 	a.out.Items = append(a.out.Items, items...)
 	a.row.Message = msg.ID
 	if msg.PlatformID != "" {
@@ -212,6 +215,11 @@ func parts(in *core.Inbound) []core.Part {
 
 // say posts a text that answers an event without a run.
 func (a *acceptance) say(kind core.PostKind, thread core.ID, in *core.Inbound, place core.Place, text string) error {
+	return a.tell(core.Post{Kind: kind, Thread: thread, Place: place}, in, text)
+}
+
+// tell shows a new post with a text that answers an event.
+func (a *acceptance) tell(p core.Post, in *core.Inbound, text string) error {
 	head := core.Row{After: in.MessageID}
 	if !in.Direct {
 		head.ReplyTo = in.MessageID
@@ -219,8 +227,7 @@ func (a *acceptance) say(kind core.PostKind, thread core.ID, in *core.Inbound, p
 	if in.MessageID != "" {
 		head.Answers = []string{in.MessageID}
 	}
-	rows, err := a.show(core.Post{Kind: kind, Thread: thread, Place: place}, head,
-		pieces(a.batch.Split, place, text))
+	rows, err := a.show(p, head, pieces(a.batch.Split, p.Place, text))
 	if err != nil {
 		return err
 	}
@@ -242,7 +249,7 @@ func (a *acceptance) command(e *core.Entry, place core.Place) (core.Fate, error)
 	if err != nil {
 		return "", err
 	}
-	return core.FateCommand, a.say(core.CommandPost, th.ID, in, place, reply.Text)
+	return core.FateCommand, a.tell(core.Post{Kind: core.CommandPost, Thread: th.ID, Place: place, Buttons: reply.Buttons}, in, reply.Text)
 }
 
 // invoke runs the entry's command, if the person may use it; inv says where.
@@ -252,7 +259,7 @@ func (a *acceptance) invoke(e *core.Entry, inv core.Invocation) (core.CommandRep
 		return core.CommandReply{Text: "Only an " + e.Command.Role.String() + " may use " + mark + e.Command.Name + ".", Idle: true}, nil
 	}
 	inv.Args, inv.From, inv.Role, inv.Direct = e.Args, e.In.From, a.role, e.In.Direct
-	inv.Commands, inv.Mark, inv.Desk = a.batch.Commands, mark, &desk{a, e.In.MessageID}
+	inv.Commands, inv.Mark, inv.Buttons, inv.Desk = a.batch.Commands, mark, e.Buttons, &desk{a, e.In.MessageID}
 	reply, err := e.Command.Run(a.ctx, inv)
 	if user, told := errors.AsType[*core.UserError](err); told {
 		return core.CommandReply{Text: user.Text, Idle: true}, nil

@@ -62,6 +62,7 @@ type checker struct {
 	journal  map[string]journalRow
 	days     map[string]bool // events of famJournalDay
 	itemsAt  map[core.ID][]core.ID
+	own      map[string]bool // keys of famOwn
 }
 
 func (c *checker) say(format string, args ...any) {
@@ -157,6 +158,10 @@ func (c *checker) load() error {
 			})
 		},
 		func() { err = c.checkPairing() },
+		func() {
+			c.own = map[string]bool{}
+			err = c.keys(famOwn, func(key, _ []byte) { c.own[string(key)] = true })
+		},
 		func() { err = c.checkFamilies() },
 	}
 	for _, step := range steps {
@@ -198,7 +203,7 @@ func (c *checker) checkPairing() error {
 
 // checkFamilies finds keys that belong to no family.
 func (c *checker) checkFamilies() error {
-	known := []string{famJournal, famJournalDay, famCursor, famAlias, famCurrent, famPlace, famArchived, famThread, famMessage, famPlatform, famItemsOf, famQueue,
+	known := []string{famJournal, famJournalDay, famCursor, famAlias, famCurrent, famPlace, famArchived, famThread, famMessage, famPlatform, famItemsOf, famOwn, famQueue,
 		famItem, famRun, famOpenRun, famStep, famHeld, famOutbox, famPost, famGrant, famPass, famBad}
 	slices.Sort(known)
 	var from []byte
@@ -313,6 +318,8 @@ func (c *checker) checkItems() {
 		case core.MessageItem:
 			if msgs == nil || msgs[0].Thread != it.Thread || !slices.Contains(c.itemsAt[it.Message], id) {
 				c.say("item %s points at the message %q, which does not exist in its thread, or does not know it", id, it.Message)
+			} else if from := msgs[0].Sender; from.Kind == core.HumanActor && !c.own[string(ownKey(from.ID, id))] {
+				c.say("item %s is not among those of %s, who wrote its message", id, from.ID)
 			}
 		case core.ResumeItem:
 			if _, ok := c.runs[it.Run]; !ok || it.Message != "" {

@@ -90,6 +90,11 @@ func (c *checker) checkIndexes() {
 			}
 		}
 	}
+	for key := range c.own {
+		if it := c.items[core.NewID(core.KindItem, seqOf([]byte(key)))]; it.Message == "" {
+			c.say("%q leads to an item that does not exist, or is of no message", key)
+		}
+	}
 	for key, row := range c.platform {
 		if msgs := c.messages[row.Message]; row.Message != "" && (msgs == nil || msgs[0].Thread != row.Thread) {
 			c.say("platform id %q is the message %s of %s, which does not exist", key, row.Message, row.Thread)

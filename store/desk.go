@@ -242,6 +242,13 @@ func (d *desk) again(th *core.Thread, ended core.Item) error {
 		if err != nil {
 			return err
 		}
+		msg, _, err := d.tx.message(it.Thread, it.Message)
+		if err != nil {
+			return err
+		}
+		if err := d.own(msg.Sender, items); err != nil {
+			return err
+		}
 		d.out.Items = append(d.out.Items, items...)
 	}
 	return d.put(idKey(famThread, th.ID), *th)

@@ -24,6 +24,7 @@ import (
 //	m/<thread><message><version>       messages
 //	mp/<adapter>\0<series>\0<id>       platform id → message; a series is a channel, whatever the topic, or several that number together
 //	mi/<message><item>                 items of a message
+//	im/<person>\0<item>                items of a person's messages
 //	q/<bot>\0<item>                    queued items only
 //	i/<item>                           items
 //	r/<run>                            runs
@@ -50,6 +51,7 @@ const (
 	famMessage    = "m/"
 	famPlatform   = "mp/"
 	famItemsOf    = "mi/"
+	famOwn        = "im/"
 	famQueue      = "q/"
 	famItem       = "i/"
 	famRun        = "r/"
@@ -139,6 +141,11 @@ func messageKey(thread, id core.ID, version int) []byte {
 func itemsOfKey(message, item core.ID) []byte {
 	return u64(idKey(famItemsOf, message), item.Seq())
 }
+
+// ownAt is what the keys of the items of a person's messages begin with.
+func ownAt(who string) []byte { return []byte(famOwn + text(who) + "\x00") }
+
+func ownKey(who string, item core.ID) []byte { return u64(ownAt(who), item.Seq()) }
 
 func queueKey(bot string, item core.ID) []byte {
 	return u64([]byte(famQueue+bot+"\x00"), item.Seq())

@@ -37,7 +37,7 @@ func (a *acceptance) press(e *core.Entry, place core.Place) (core.Fate, error) {
 		a.note = "Only an " + e.Command.Role.String() + " can use this."
 		return core.FateRefused, nil
 	}
-	acted, err := a.point(e, place, post.Thread, core.Subject{Run: post.Run})
+	acted, err := a.pointFrom(e, post)
 	if err != nil {
 		return "", err
 	}
@@ -46,6 +46,25 @@ func (a *acceptance) press(e *core.Entry, place core.Place) (core.Fate, error) {
 		fate, a.note = core.FateCommand, ""
 	}
 	return fate, a.disarm(post.ID)
+}
+
+// pointFrom runs the entry's command on what the post is about: its run, or the
+// task that the button of a command's reply names, wherever that is. We have put
+// it there, for those who see the post.
+func (a *acceptance) pointFrom(e *core.Entry, post core.Post) (acted bool, err error) {
+	if post.Run != "" {
+		return a.point(e, post.Place, post.Thread, core.Subject{Run: post.Run})
+	}
+	id, _ := core.ParseID(e.Args) // of none there is no item
+	it, ok, err := get[core.Item](a.tx, idKey(famItem, id))
+	if err != nil || !ok {
+		return false, err
+	}
+	th, err := need[core.Thread](a.tx, famThread, it.Thread)
+	if err != nil {
+		return false, err
+	}
+	return a.point(e, th.Place, th.ID, core.Subject{Run: it.Run})
 }
 
 // disarm takes a post's buttons away. If it is shown, the piece that has them

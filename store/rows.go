@@ -125,6 +125,19 @@ func (t *tx) enqueue(th *core.Thread, msg core.ID, bots []string, parent core.ID
 	return items, nil
 }
 
+// own notes new items as those of the person who wrote their message.
+func (t *tx) own(sender core.Actor, items []core.Item) error {
+	if sender.Kind != core.HumanActor {
+		return nil
+	}
+	for _, it := range items {
+		if err := t.Put(ownKey(sender.ID, it.ID), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // queue stores a new item that waits.
 func (t *tx) queue(it core.Item) error {
 	b, err := encode(it)

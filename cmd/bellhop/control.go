@@ -27,7 +27,7 @@ import (
 const socketName = "control.sock"
 
 type request struct {
-	Do  string `json:"do"` // chat, trace, threads
+	Do  string `json:"do"` // chat, trace, threads, tasks
 	Arg string `json:"arg,omitempty"`
 }
 
@@ -136,6 +136,12 @@ func respond(ctx context.Context, s *store.Store, req request) answer {
 			return answer{Error: err.Error()}
 		}
 		return answer{Threads: threads}
+	case "tasks":
+		open, ended, err := s.Tasks(ctx, newestItems)
+		if err != nil {
+			return answer{Error: err.Error()}
+		}
+		return answer{Text: listTasks(open, ended)}
 	case "trace":
 		id, err := core.ParseID(req.Arg)
 		if err != nil {
@@ -155,6 +161,9 @@ func respond(ctx context.Context, s *store.Store, req request) answer {
 	}
 	return answer{Error: fmt.Sprintf("unknown request %q: the running appliance may be of another release", req.Do)}
 }
+
+// newestItems is how many of all items tasks looks at for those that have ended.
+const newestItems = 200
 
 // newest is how many messages of a thread trace lists.
 const newest = 30
@@ -218,7 +227,7 @@ func answerHere(ctx context.Context, cfg *config.Config, req request) (a answer,
 	return respond(ctx, s, req), nil
 }
 
-// ask is the commands trace and threads.
+// ask is the commands trace, threads and tasks.
 func ask(cmd *cobra.Command, path string, req request) error {
 	cfg, _, err := load(path)
 	if err != nil {

@@ -165,10 +165,18 @@ func TestTraceAndThreads(t *testing.T) {
 	if want := regexp.MustCompile(`(?m)^t\w+ +telegram:1111 +assistant +2 `); !want.MatchString(threads) {
 		t.Errorf("threads prints %q, want a line like %s", threads, want)
 	}
+	wantTask := regexp.MustCompile(`(?m)^i\w+ +done +assistant +telegram:1111 .* Tell me q1$`)
+	_, tasks, _ := h.invoke("", "tasks")
+	if !wantTask.MatchString(tasks) {
+		t.Errorf("tasks prints %q, want a line like %s", tasks, wantTask)
+	}
 	if code := p.stop(); code != 0 {
 		t.Fatalf("exit code %d", code)
 	}
 	id := string(idOf(h.books(), "q1"))
+	if _, alone, _ := h.invoke("", "tasks"); alone != tasks {
+		t.Errorf("without an appliance, tasks prints %q, not %q", alone, tasks)
+	}
 	code, alone, errs := h.invoke("", "trace", id)
 	if code != 0 {
 		t.Fatalf("trace without an appliance: %s", errs)

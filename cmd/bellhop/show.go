@@ -29,6 +29,23 @@ func listThreads(threads []core.Thread) string {
 	return b.String()
 }
 
+// listTasks is the table of the command tasks.
+func listTasks(open, ended []core.Task) string {
+	if len(open)+len(ended) == 0 {
+		return "Nothing is to do, and nothing was done in the last day.\n"
+	}
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tSTATE\tAGENT\tPLACE\tASKED\tENDED\tTASK")
+	for _, task := range append(open, ended...) {
+		it := task.Item
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", it.ID, task.State(), it.Bot, visible(task.Thread.Place.String()),
+			clock(it.Created), clock(it.Ended), visible(oneLine(task.Message.Text(), 50)))
+	}
+	_ = w.Flush() // into a builder, which takes everything
+	return b.String()
+}
+
 // listMessages is what trace shows of a thread.
 func listMessages(thread core.ID, msgs []core.Message, more bool) string {
 	var b strings.Builder

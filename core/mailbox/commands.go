@@ -17,6 +17,8 @@ func Commands() []core.Command {
 		{Name: "resume", Help: "go back to an earlier conversation", Role: core.Member, Run: resume},
 		{Name: "stop", Help: "stop what I am doing here", Role: core.Member, Run: stop},
 		{Name: "cancel", Help: "cancel one task, by its id", Role: core.Member, Run: cancel},
+		{Name: "tasks", Help: "what there is to do, and was done lately", Role: core.Member, Run: tasks},
+		{Name: "task", Help: "one task, more closely", Role: core.Member, Run: task},
 		{Name: "retry", Help: "try again what failed or was stopped last", Role: core.Member, Run: retry},
 	}
 }
@@ -53,10 +55,21 @@ func stop(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
 }
 
 func retry(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
-	if inv.Thread.ID == "" {
+	thread, of := inv.Thread, inv.Of
+	if inv.Args != "" && of == (core.Subject{}) {
+		l, err := named(inv)
+		switch {
+		case err != nil:
+			return core.CommandReply{}, err
+		case !retryable(l):
+			return nothing("That has not failed or been stopped, or it has been tried again, or its conversation is over.")
+		}
+		thread, of = l.Thread, core.Subject{Run: l.Item.Run}
+	}
+	if thread.ID == "" {
 		return nothing("There is nothing to retry here.")
 	}
-	msg, ok, err := inv.Desk.Retry(inv.Thread.ID, inv.Of)
+	msg, ok, err := inv.Desk.Retry(thread.ID, of)
 	switch {
 	case err != nil:
 		return core.CommandReply{}, err

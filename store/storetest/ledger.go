@@ -279,6 +279,7 @@ func (h *house) compare(*rapid.T) {
 			}
 		}
 	}
+	h.sameTasks()
 	for _, got := range books.Runs {
 		for _, r := range h.byID(got.Thread).runs {
 			if r.id == got.ID && (r.state != got.State || r.resumes != got.Resumes) {
@@ -308,6 +309,27 @@ func (h *house) compare(*rapid.T) {
 	if err != nil || len(wrong) > 0 {
 		h.Fatalf("%v\n%s", err, strings.Join(wrong, "\n"))
 	}
+}
+
+// sameTasks compares the tasks, and those of them that Ann has asked for.
+func (h *house) sameTasks() {
+	h.Helper()
+	open, ended, err := h.store.Tasks(h.ctx, 0)
+	if err != nil {
+		h.Fatal(err)
+	}
+	var want, got []string
+	for _, th := range h.threads {
+		for _, it := range th.itemsThat(func(*item) bool { return true }) {
+			want = append(want, fmt.Sprintf("%s for %s in %s: %s", it.state, it.bot, th.id, it.line.text))
+		}
+	}
+	for _, task := range append(open, ended...) {
+		got = append(got, fmt.Sprintf("%s for %s in %s: %s", task.Item.State, task.Item.Bot, task.Thread.ID, task.Message.Text()))
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	h.same("tasks", want, got)
 }
 
 func (h *house) same(what string, want, got []string) {
