@@ -5,12 +5,16 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -84,6 +88,7 @@ type chaos struct {
 	stops  int // orderly ends
 	logs   []*program
 	mayhem time.Duration
+	lines  atomic.Int64 // connections to the platform
 
 	mu      sync.Mutex
 	polls   int        // calls of getUpdates; guarded by mu
@@ -112,13 +117,32 @@ base_url = "%s/v1"
 model = "fake/fake"
 [access]
 members = ["%s:*"]
-`, where.name(), where.config(serve(t, c.platform())), serve(t, c.thinker()), where.name()))
+`, where.name(), where.config(c.serve(c.platform())), serve(t, c.thinker()), where.name()))
 	c.start = invocation{dir: dir, env: []string{"KEY=" + apiKey}, args: []string{"run", "--config", path}}
 	for name, secret := range where.secrets() {
 		c.start.env = append(c.start.env, name+"="+secret)
 	}
 	c.places = where.populate(os.Getenv("BELLHOP_CHAOS_CROWD") != "")
 	return c
+}
+
+// serve serves the platform and counts the connections to it.
+func (c *chaos) serve(h http.Handler) string {
+	s := httptest.NewUnstartedServer(h)
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		switch state {
+		case http.StateNew:
+			c.lines.Add(1)
+		case http.StateClosed, http.StateHijacked:
+			c.lines.Add(-1)
+		}
+	}
+	s.Start()
+	c.t.Cleanup(func() {
+		s.CloseClientConnections()
+		s.Close()
+	})
+	return s.URL
 }
 
 // open lets people and the program meet, where that is needed.
@@ -245,7 +269,13 @@ func (c *chaos) life() {
 	c.killed++
 }
 
+// launch starts a process when what the last one has sent has arrived, or is
+// lost: the unit of systemd waits two seconds, and here the next process would
+// look for a message that is still under way.
 func (c *chaos) launch() *program {
+	if !within(patience, func() bool { return c.lines.Load() == 0 }) {
+		c.t.Fatalf("%d connections of a process that is gone are open", c.lines.Load())
+	}
 	p := launch(c.t, c.start)
 	c.logs = append(c.logs, p)
 	return p
