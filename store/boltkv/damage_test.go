@@ -19,7 +19,7 @@ import (
 
 const (
 	copies   = 320
-	patience = 20 * time.Second // with one copy, which takes milliseconds
+	patience = time.Minute // with one copy, which takes milliseconds
 )
 
 // damageFile spoils the file's bytes in one of several ways.
