@@ -57,7 +57,7 @@ func chaos(r *rand.Rand) string {
 		case 0, 1, 2, 3:
 			say("say %s", pick("dm alice Hello.", "dm bob Hello there.", "#ops bob @bellhop hello", "dm alice Are you there?"))
 		case 4:
-			say("say %s %s", pick("dm alice", "#ops alice"), pick("/stop", "/new", "/retry", "/status", "/cancel m2", "/cancel i7", "/cancel ra"))
+			say("say %s %s", pick("dm alice", "#ops alice"), pick("/stop", "/new", "/retry", "/status", "/cancel m2", "/cancel i7", "/cancel ra", "/resume 1", "/threads", "/tasks", "/task i7", "/retry i7"))
 		case 5:
 			say("again")
 		case 6, 7:
