@@ -71,3 +71,27 @@ func TestEarlierCounts(t *testing.T) {
 		t.Errorf("what was read costs %d tokens", got)
 	}
 }
+
+// A reply to what lies before the window stands before all of it: it is left out,
+// and nothing else is.
+func TestReplyBeforeTheWindow(t *testing.T) {
+	bot := core.Actor{Kind: core.BotActor, ID: "chief"}
+	ann := core.Actor{Kind: core.HumanActor, ID: "chat:ann"}
+	message := func(n uint64, from core.Actor, after uint64, text string) core.Message {
+		m := core.Message{ID: core.NewID(core.KindMessage, n), Sender: from, Name: from.ID, Parts: []core.Part{core.Text(text)}}
+		if after > 0 {
+			m.After = core.NewID(core.KindMessage, after)
+		}
+		return m
+	}
+	v := View{Bot: core.Bot{Handle: "chief", History: core.Budget{Tokens: 1000, Messages: 80}}, Messages: []core.Message{
+		message(20, ann, 0, "first"), message(30, bot, 10, "of old"), message(31, ann, 0, "second"), message(40, bot, 20, "answer"),
+	}}
+	var all []string
+	for _, m := range Unroll(v, "") {
+		all = append(all, m.Content)
+	}
+	if got := strings.Join(all, "\n"); strings.Contains(got, "of old") || !strings.Contains(got, "first\nanswer\n[chat:ann]: second") {
+		t.Errorf("the model reads:\n%s", got)
+	}
+}

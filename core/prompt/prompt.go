@@ -15,6 +15,7 @@ package prompt
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -69,7 +70,10 @@ func (v *View) arrange() []*core.Message {
 	if len(v.Messages) == 0 {
 		return nil
 	}
-	first := v.Messages[0].ID.Seq()
+	first := uint64(math.MaxUint64) // sorted, a reply may come before what the window begins with
+	for i := range v.Messages {
+		first = min(first, v.Messages[i].ID.Seq())
+	}
 	sorted := v.sorted().Messages
 	out := make([]*core.Message, 0, len(sorted))
 	for i := range sorted {
