@@ -87,6 +87,7 @@ func TestReplyBeforeTheWindow(t *testing.T) {
 	v := View{Bot: core.Bot{Handle: "chief", History: core.Budget{Tokens: 1000, Messages: 80}}, Messages: []core.Message{
 		message(20, ann, 0, "first"), message(30, bot, 10, "of old"), message(31, ann, 0, "second"), message(40, bot, 20, "answer"),
 	}}
+	v, _ = Fold(v) // which does not fold it
 	var all []string
 	for _, m := range Unroll(v, "") {
 		all = append(all, m.Content)
