@@ -113,8 +113,9 @@ type TaskEnd struct {
 
 // Load is how much work is open.
 type Load struct {
-	Running int // runs of the thread in progress
-	Queued  int // messages of the thread that wait
-	All     int // runs in progress anywhere
-	Waiting int // messages that wait anywhere
+	Running int  // runs of the thread in progress
+	Queued  int  // messages of the thread that wait
+	All     int  // runs in progress anywhere
+	Waiting int  // messages that wait anywhere
+	More    bool // there are more that wait than were counted
 }

@@ -267,12 +267,13 @@ func (d *desk) Load(thread core.ID) (core.Load, error) {
 	if err != nil {
 		return l, err
 	}
-	// Only what is counted is read: in a burst thousands wait.
-	return l, each(d.tx, []byte(famQueue), 0, func(_ []byte, it struct {
+	rows := 0
+	err = each(d.tx, []byte(famQueue), maxCounted, func(_ []byte, it struct {
 		Kind   core.ItemKind `json:"kind"`
 		Thread core.ID       `json:"thread"`
 	},
 	) error {
+		rows++
 		if it.Kind == core.MessageItem {
 			l.Waiting++
 			if it.Thread == thread {
@@ -281,4 +282,10 @@ func (d *desk) Load(thread core.ID) (core.Load, error) {
 		}
 		return nil
 	})
+	l.More = rows == maxCounted
+	return l, err
 }
+
+// maxCounted is how much of what waits is counted: in a burst it is thousands,
+// and who asks for them holds up who writes.
+const maxCounted = 500

@@ -234,3 +234,24 @@ func TestCommandError(t *testing.T) {
 		t.Errorf("%+v, %v", threads, err)
 	}
 }
+
+// Of very much that waits, only the beginning is counted, and that is told.
+func TestLoadIsBounded(t *testing.T) {
+	w := newWorld(t)
+	for i := range 501 {
+		w.say("hello")
+		if i != 498 && i != 499 {
+			continue
+		}
+		var load core.Load
+		ask := w.command("stop")
+		ask.Command.Run = func(_ context.Context, inv core.Invocation) (reply core.CommandReply, err error) {
+			load, err = inv.Desk.Load(inv.Thread.ID)
+			return core.CommandReply{Text: "ok"}, err
+		}
+		w.accept(ask)
+		if want := (core.Load{Queued: i + 1, Waiting: i + 1, More: i == 499}); load != want {
+			t.Errorf("after %d messages: %+v, want %+v", i+1, load, want)
+		}
+	}
+}

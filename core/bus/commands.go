@@ -76,9 +76,9 @@ func status(health func() []AdapterHealth) func(context.Context, core.Invocation
 		case inv.Thread.ID == "":
 			b.WriteString("No conversation here yet.\n")
 		default:
-			fmt.Fprintf(&b, "This conversation (%s): %s, %s.\n", inv.Thread.ID, doing(load.Running), waiting(load.Queued))
+			fmt.Fprintf(&b, "This conversation (%s): %s, %s.\n", inv.Thread.ID, doing(load.Running), waiting(load.Queued, load.More))
 		}
-		fmt.Fprintf(&b, "Everywhere: %s, %s.\n", doing(load.All), waiting(load.Waiting))
+		fmt.Fprintf(&b, "Everywhere: %s, %s.\n", doing(load.All), waiting(load.Waiting, load.More))
 		for _, h := range health() {
 			switch {
 			case h.Dead != nil:
@@ -105,7 +105,10 @@ func doing(n int) string {
 	return fmt.Sprintf("%d runs in progress", n)
 }
 
-func waiting(n int) string {
+func waiting(n int, more bool) string {
+	if more {
+		return fmt.Sprintf("%d or more messages waiting", n)
+	}
 	if n == 1 {
 		return "1 message waiting"
 	}
