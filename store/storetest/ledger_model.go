@@ -358,9 +358,13 @@ func (l *ledger) stop(th *thread, bots []string) bool {
 
 // tasks are the items that people can name.
 func (l *ledger) tasks() []*item {
+	return l.itemsThat(func(it *item) bool { return it.told.ID != "" })
+}
+
+func (l *ledger) itemsThat(holds func(*item) bool) []*item {
 	var out []*item
 	for _, th := range l.threads {
-		out = append(out, th.itemsThat(func(it *item) bool { return it.told.ID != "" })...)
+		out = append(out, th.itemsThat(holds)...)
 	}
 	return out
 }
@@ -368,10 +372,15 @@ func (l *ledger) tasks() []*item {
 // cancel ends what an ID at the channel stands for: an item that waits, alone,
 // or a run. It returns whom that has woken.
 func (l *ledger) cancel(channel string, id core.ID) (woken []*item) {
-	for _, it := range l.tasks() {
+	is := func(it *item) bool {
+		return it.told.ID != "" && (id == it.told.ID || id == it.told.ID.As(core.KindRun)) || it.run != nil && id == it.run.id
+	}
+	of := func(ln *line) bool { // also for a bot that the same batch has woken again
+		return slices.ContainsFunc(ln.items, func(it *item) bool { return it.told.ID != "" && id == it.told.Message })
+	}
+	for _, it := range l.itemsThat(func(it *item) bool { return is(it) || of(it.line) }) {
 		th := it.line.th
-		named := id == it.told.ID || id == it.told.Message || id == it.told.ID.As(core.KindRun) || it.run != nil && id == it.run.id
-		if !named || th.channel != channel || it.state != core.Queued && it.state != core.Doing {
+		if th.channel != channel || it.state != core.Queued && it.state != core.Doing {
 			continue
 		}
 		if it.state == core.Queued {
