@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"bellhop/adapters/adaptertest"
+	"bellhop/store"
 )
 
 func TestWrongTokenEndsTheProcess(t *testing.T) {
@@ -51,6 +52,51 @@ api_url = "` + broken.Serve(t) + `"
 	if code := p.stop(); code != exitFailed {
 		t.Errorf("exit code %d, want %d: an adapter has failed", code, exitFailed)
 	}
+}
+
+// Two accounts of one platform, where places and people have the same ids: each
+// answers where it was asked, and who may write to one is a stranger to the
+// other.
+func TestTwoAccounts(t *testing.T) {
+	h := newHouse(t)
+	second := adaptertest.NewTelegram(adaptertest.TelegramOptions{Token: token})
+	h.amend("[providers.fake]", `[adapters.second]
+type = "telegram"
+token = "${TOKEN}"
+api_url = "`+second.Serve(t)+`"
+[providers.fake]`)
+	h.amend(`owners = ["telegram:1111"]`, "owners = [\"telegram:1111\"]\nmembers = [\"second:2222\"]")
+	olga, bob := second.User(1111, "Olga"), second.User(2222, "Bob")
+	p := h.run()
+	h.direct.Say(h.owner, "q1")
+	h.shows(h.direct, "a1.")
+	second.Private(bob).Say(bob, "q2")
+	h.shows(second.Private(bob), "a2.")
+	second.Private(olga).Say(olga, "q3")
+	h.shows(second.Private(olga), "I do not know you")
+	stranger := h.tg.User(2222, "Bob")
+	h.tg.Private(stranger).Say(stranger, "q4")
+	h.shows(h.tg.Private(stranger), "I do not know you")
+	if n := len(h.model.asks()); n != 2 {
+		t.Errorf("the model was asked %d times, want 2", n)
+	}
+	for _, c := range []*adaptertest.TelegramChat{h.direct, second.Private(bob), second.Private(olga), h.tg.Private(stranger)} {
+		if list := own(c); len(list) != 1 {
+			t.Errorf("shown is %v, want one message", list)
+		}
+	}
+	if code := p.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	withStore(t, filepath.Join(h.dir, "data"), func(_ *store.Store, b store.Books) {
+		places := map[string]int{}
+		for _, th := range b.Threads {
+			places[th.Place.String()]++
+		}
+		if len(b.Threads) != 2 || places["telegram:1111"] != 1 || places["second:2222"] != 1 {
+			t.Errorf("the threads are at %v", places)
+		}
+	})
 }
 
 func TestUsageErrors(t *testing.T) {
