@@ -51,6 +51,7 @@ var rows = map[string][]string{
 	"core/mailbox":    {"core", "core/run"},
 	"core/prompt":     {"core"},
 	"core/run":        {"core", "core/perm", "core/prompt"},
+	"core/setting":    {"core"},
 
 	"adapters/adaptertest": {anything},
 	"adapters/console":     {"core", term},

@@ -73,6 +73,10 @@ type Desk interface {
 	Archived(at Place, limit int) ([]Thread, error)
 	// Thread is the thread with the ID, if it is one of the place.
 	Thread(at Place, id ID) (th Thread, ok bool, err error)
+	// Begin is the current thread of the place, which begins if there is none.
+	Begin(at Place) (Thread, error)
+	// Adjust changes what is set for a thread.
+	Adjust(thread ID, change func(*Thread)) error
 	// Opening is the first message that a person wrote in the thread; zero: none.
 	Opening(thread ID) (Message, error)
 	// Resume stops the work in the current thread of the archived one's place,

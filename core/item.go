@@ -66,6 +66,7 @@ const MaxResumes = 2
 type Run struct {
 	ID       ID     `json:"id"`
 	Bot      string `json:"bot"`
+	Model    string `json:"model,omitempty"` // "provider/model" that it began with, and goes on with
 	Thread   ID     `json:"thread"`
 	Items    []ID   `json:"items"`
 	Triggers []ID   `json:"triggers"`           // the messages of its items, in order

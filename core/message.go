@@ -29,6 +29,8 @@ type Thread struct {
 	// Cuts says by bot where its window begins: messages before the cut have
 	// been folded away and are read with read_history.
 	Cuts map[string]ID `json:"cuts,omitempty"`
+
+	Model string `json:"model,omitempty"` // "provider/model" that all bots use here; empty: each its own
 }
 
 // Message is one post in a thread. Rows are immutable: an edit of a message

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"strings"
@@ -60,6 +61,17 @@ func (b Binding) Matches(p Place) bool {
 		ok, _ = path.Match(b.Place, Place{p.Adapter, p.Channel, ""}.String())
 	}
 	return ok
+}
+
+// Bound is the default agent of the place: that of the first binding that covers
+// it, else fallback.
+func Bound(bindings []Binding, p Place, fallback string) string {
+	for _, b := range bindings {
+		if b.Matches(p) {
+			return cmp.Or(b.Agent, fallback)
+		}
+	}
+	return fallback
 }
 
 // ReplyMode says when a message in a shared place is for us. A direct

@@ -259,7 +259,7 @@ func (a *acceptance) invoke(e *core.Entry, inv core.Invocation) (core.CommandRep
 		return core.CommandReply{Text: "Only an " + e.Command.Role.String() + " may use " + mark + e.Command.Name + ".", Idle: true}, nil
 	}
 	inv.Args, inv.From, inv.Role, inv.Direct = e.Args, e.In.From, a.role, e.In.Direct
-	inv.Commands, inv.Mark, inv.Buttons, inv.Desk = a.batch.Commands, mark, e.Buttons, &desk{a, e.In.MessageID}
+	inv.Commands, inv.Mark, inv.Buttons, inv.Desk = a.batch.Commands, mark, e.Buttons, &desk{a, e, e.In.MessageID}
 	reply, err := e.Command.Run(a.ctx, inv)
 	if user, told := errors.AsType[*core.UserError](err); told {
 		return core.CommandReply{Text: user.Text, Idle: true}, nil

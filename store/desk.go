@@ -12,6 +12,7 @@ import (
 // Accept.
 type desk struct {
 	*acceptance
+	entry   *core.Entry
 	message string // platform id of the event with the command
 }
 

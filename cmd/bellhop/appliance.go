@@ -23,6 +23,7 @@ import (
 	"bellhop/core/llm/script"
 	"bellhop/core/mailbox"
 	runner "bellhop/core/run"
+	"bellhop/core/setting"
 	"bellhop/store"
 	"bellhop/tools"
 	"bellhop/tools/channel"
@@ -61,6 +62,11 @@ func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner
 		}
 		return ""
 	}))
+	bots, err := team(cfg)
+	if err != nil {
+		return nil, err
+	}
+	commands = append(commands, setting.Commands(settings(cfg, bots))...)
 	slices.SortFunc(commands, func(x, y core.Command) int { return strings.Compare(x.Name, y.Name) })
 
 	var adapters []core.Adapter
@@ -95,10 +101,6 @@ func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner
 		}
 	}
 
-	bots, err := team(cfg)
-	if err != nil {
-		return nil, err
-	}
 	told, err := owner(ctx, cfg, s)
 	if err != nil {
 		return nil, err
@@ -110,7 +112,7 @@ func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner
 	if err != nil {
 		return nil, err
 	}
-	run := runner.New(runner.Options{Store: s, Files: files, Outbox: a.bus, Bots: bots, Tools: set, Repair: tools.Repair, Canonical: tools.Canonical, Cap: tools.Cap, Provider: providers(cfg, log),
+	run := runner.New(runner.Options{Store: s, Files: files, Outbox: a.bus, Bots: bots, Tools: set, Repair: tools.Repair, Canonical: tools.Canonical, Cap: tools.Cap, Provider: providers(cfg, log), Facts: facts(cfg),
 		Wake:   func(items []core.Item) { a.mail.Wake(items) },
 		Waits:  func(bot string, thread core.ID) bool { return a.mail.Waits(bot, thread) },
 		Joined: func(bot string, items []core.ID) { a.mail.Joined(bot, items) }, MaxHops: cfg.Limits.MaxHops, Zone: time.Local, Log: log})

@@ -25,8 +25,9 @@ type Config struct {
 	Adapters     map[string]Adapter  `toml:"adapters,omitempty"`  // by name, a durable identity; default none
 	Providers    map[string]Provider `toml:"providers,omitempty"` // by name; at least one
 	Models       map[string]Model    `toml:"models,omitempty"`    // by "provider/model"; default none
-	Agents       map[string]Agent    `toml:"agents,omitempty"`    // by handle; at least one
-	Bindings     []Binding           `toml:"bindings,omitempty"`  // in the order of the file, the first match wins; default none
+	Purposes     Purposes            `toml:"purposes"`
+	Agents       map[string]Agent    `toml:"agents,omitempty"`   // by handle; at least one
+	Bindings     []Binding           `toml:"bindings,omitempty"` // in the order of the file, the first match wins; default none
 	Access       Access              `toml:"access"`
 	Limits       Limits              `toml:"limits"`
 	Media        Media               `toml:"media"`
@@ -72,6 +73,11 @@ type Provider struct {
 type Model struct {
 	Context int  `toml:"context"` // window in tokens; default 0: unknown
 	Vision  bool `toml:"vision"`  // it can be shown images; default false
+}
+
+// Purposes are models for work that is not an answer, "provider/model" each.
+type Purposes struct {
+	Small string `toml:"small"` // what is short and cheap, such as titles; default "": the agent's own
 }
 
 // Agent is one bot.

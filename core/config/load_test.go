@@ -145,6 +145,8 @@ model_params = { temperature = 0.3, stop = ["${WHO}", "$${WHO}"], extra = { deep
 [models."local/llama/3"]
 context = 8192
 vision = true
+[purposes]
+small = "script/small"
 [agents.chief]
 description = "Leads"
 model = "local/llama/3"
@@ -212,7 +214,8 @@ media = "0"
 			},
 			"script": {Type: "script"},
 		},
-		Models: map[string]Model{"local/llama/3": {Context: 8192, Vision: true}},
+		Models:   map[string]Model{"local/llama/3": {Context: 8192, Vision: true}},
+		Purposes: Purposes{Small: "script/small"},
 		Agents: map[string]Agent{
 			"chief": {
 				Description:  "Leads",
@@ -287,7 +290,7 @@ func TestExample(t *testing.T) {
 		"default_agent", "owner_place", "path", "level", "format", "type", "token", "api_url", "user", "api_key",
 		"base_url", "headers", "model_params", "context", "description", "model", "instructions", "name", "tools",
 		"denied_tools", "workers", "busy", "history", "limits", "place", "agent", "reply", "owners", "admins", "members", "guests", "pairing", "max_runs", "max_hops", "messages_per_minute",
-		"bot_token", "app_token", "command", "short_commands", "rich", "vision", "max_bytes", "media",
+		"bot_token", "app_token", "command", "short_commands", "rich", "vision", "small", "max_bytes", "media",
 	} {
 		if !regexp.MustCompile(`(?m)^(# )?` + key + ` = `).Match(text) {
 			t.Errorf("the example does not show %s", key)
@@ -385,6 +388,9 @@ X-Literal = "[secret]"
 api_key = "[secret]"
 base_url = "https://api.openai.com/v1"
 type = "openai"
+
+[purposes]
+small = ""
 
 [retention]
 media = "90d"

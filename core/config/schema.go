@@ -61,6 +61,9 @@ func (l *loader) config(root *table) *Config {
 		}
 		c.Models[name] = Model{Context: t.integer("context", 0, 1000, 10_000_000), Vision: t.boolean("vision", false)}
 	})
+	purposes := root.table("purposes")
+	c.Purposes.Small = purposes.purpose("small", c)
+	purposes.done()
 	root.each("agents", func(name string, t *table) { c.Agents[name] = t.agent(name, c) })
 
 	c.DefaultAgent = root.defaultAgent(c)

@@ -13,6 +13,7 @@ import (
 	"bellhop/core/bus"
 	"bellhop/core/mailbox"
 	"bellhop/core/run"
+	"bellhop/core/setting"
 	"bellhop/store"
 	"bellhop/store/memkv"
 	"bellhop/tools"
@@ -58,6 +59,7 @@ func begin(w *world) (*life, error) {
 	ledger := &ledger{Store: l.store, life: l, log: &w.journal}
 	commands := append(bus.Commands(func() []bus.AdapterHealth { return l.bus.Health() }), mailbox.Commands()...)
 	commands = append(commands, bus.PairCommand(w.code, func(string, string) string { return "" }))
+	commands = append(commands, setting.Commands(w.scene.settings())...)
 	slices.SortFunc(commands, func(x, y core.Command) int { return strings.Compare(x.Name, y.Name) })
 	var adapters []core.Adapter
 	for _, p := range w.platforms {

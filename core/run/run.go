@@ -69,6 +69,9 @@ type Options struct {
 	// Provider finds the endpoint of a "provider/model", and the model's name
 	// there.
 	Provider func(model string) (core.Provider, string, error)
+	// Facts are what is known of a "provider/model" that is not the bot's own: the
+	// tokens it takes (0: unknown), and whether it can see images. Nil: nothing.
+	Facts func(model string) (window int, vision bool)
 	// Wake is told of items that a settled run has queued, and of those that a
 	// run was given and has not taken.
 	Wake func([]core.Item)
@@ -174,6 +177,7 @@ func (r *Runner) read(ctx context.Context, bot core.Bot, items []core.Item, most
 	if err != nil {
 		return nil, err
 	}
+	bot = r.equip(bot, &run, scene.Thread)
 	t := &turn{Runner: r, bot: bot, run: run, steps: scene.Steps, upto: scene.Upto,
 		log: r.o.Log.With("run", run.ID, "bot", bot.Handle, "thread", run.Thread, "place", run.Reply.Place.String())}
 	team := make([]core.Bot, 0, len(r.o.Bots))
@@ -269,7 +273,7 @@ func (t *turn) work(ctx context.Context) error {
 // the model, of tools that cannot go on, and of the store.
 func (t *turn) loop(ctx context.Context) (core.Settlement, error) {
 	var none core.Settlement
-	provider, model, err := t.o.Provider(t.bot.Model)
+	provider, model, err := t.provider()
 	if err != nil {
 		return none, err
 	}
