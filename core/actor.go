@@ -56,6 +56,8 @@ type Bot struct {
 	RunTime      time.Duration // most wall time of a run
 	Window       int           // tokens the model can take; 0: unknown
 	Vision       bool          // the model can see images
+	Delegate     bool          // only bots wake it
+	ReadOnly     bool          // it has only tools that change nothing
 }
 
 // Budget bounds how much of a thread a run reads.

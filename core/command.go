@@ -66,7 +66,8 @@ type Desk interface {
 	// item, those of the message, or the run. What a run has joined ends with the
 	// run. by is the name to show.
 	CancelTask(at Place, id ID, by string) (TaskEnd, error)
-	// Archive ends the thread and gives its place a fresh one.
+	// Archive ends the thread and gives its place a fresh one, with the place's
+	// default bot.
 	Archive(thread ID) error
 	// Archived lists the place's archived threads in which something was said, the
 	// one that was left last first, at most limit.

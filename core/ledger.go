@@ -35,9 +35,11 @@ type Quota struct {
 
 // Batch is what Accept takes: entries in the platform's order.
 type Batch struct {
-	Entries  []Entry
-	Bots     []string // handles that can act
-	Commands []Command
+	Entries []Entry
+	Bots    []string // handles that can act
+	// Delegates are those of Bots whom only bots wake.
+	Delegates []string
+	Commands  []Command
 	// Split cuts an outcome's text for a place. Pure.
 	Split func(p Place, markdown string) []Piece
 	// Shown is what a run's open post shows now; the text that "(stopped by …)"

@@ -10,6 +10,7 @@ type Routing struct {
 	Sender       Actor
 	Text         string
 	Bots         []string // handles of all bots that can act
+	Delegates    []string // those of them whom only bots wake
 	Participants []string // the bots in the thread, in order of entry
 	Default      string   // the thread's default bot; empty: none
 	Others       bool     // the platform says that it mentions people, none of them us
@@ -23,6 +24,7 @@ type Routing struct {
 type Routed struct {
 	Mentions []string // bots that the text names, in order, each once
 	Wake     []string // bots that get an item
+	Open     bool     // a person names no bot whom they can wake: Wake is a default
 	Held     []string // bots whose hand-off waits until the sender's queue is empty
 	Hop      int
 	HopLimit bool // targets were dropped at the limit
@@ -33,26 +35,28 @@ type Routed struct {
 //
 // A person's message wakes every bot it mentions; with no mention, the
 // thread's default bot, else its only bot; one that mentions only other people
-// wakes nobody. A bot's reply wakes the first bot it mentions that can act, and
+// wakes nobody. To mention a delegate is no mention then: whom it reaches by
+// default hands on. A bot's reply wakes the first bot it mentions that can act, and
 // only if the sender has no queued mail in the thread, else the hand-off is
 // held. The system wakes nobody, and nobody wakes themselves.
 func Route(r Routing) Routed {
 	var out Routed
-	for _, h := range Mentions(r.Text) {
-		if slices.Contains(r.Bots, h) {
-			out.Mentions = append(out.Mentions, h)
-		}
-	}
+	out.Mentions = MentionsOf(r.Text, r.Bots)
 	switch r.Sender.Kind {
 	case HumanActor, ExternalActor:
+		reach := func(h string) bool { return slices.Contains(r.Bots, h) && !slices.Contains(r.Delegates, h) }
+		for _, h := range out.Mentions {
+			if reach(h) {
+				out.Wake = append(out.Wake, h)
+			}
+		}
 		switch {
-		case len(out.Mentions) > 0:
-			out.Wake = out.Mentions
-		case r.Others:
-		case r.Sender.Kind == HumanActor && slices.Contains(r.Bots, r.Default):
-			out.Wake = []string{r.Default}
-		case len(r.Participants) == 1 && slices.Contains(r.Bots, r.Participants[0]):
-			out.Wake = r.Participants[:1:1]
+		case len(out.Wake) > 0:
+		case r.Others && len(out.Mentions) == 0:
+		case r.Sender.Kind == HumanActor && reach(r.Default):
+			out.Wake, out.Open = []string{r.Default}, true
+		case len(r.Participants) == 1 && reach(r.Participants[0]):
+			out.Wake, out.Open = r.Participants[:1:1], r.Sender.Kind == HumanActor
 		}
 	case BotActor:
 		out.Hop = r.TriggerHop + 1
@@ -65,6 +69,17 @@ func Route(r Routing) Routed {
 			out.Held = out.Mentions[first : first+1 : first+1]
 		default:
 			out.Wake = out.Mentions[first : first+1 : first+1]
+		}
+	}
+	return out
+}
+
+// MentionsOf lists which of the bots a text mentions, in its order, each once.
+func MentionsOf(text string, bots []string) []string {
+	var out []string
+	for _, h := range Mentions(text) {
+		if slices.Contains(bots, h) {
+			out = append(out, h)
 		}
 	}
 	return out

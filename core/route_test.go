@@ -26,16 +26,16 @@ func TestRoute(t *testing.T) {
 	}{
 		{"a person without a mention: the default bot",
 			core.Routing{Sender: ann, Text: "hello", Default: "chief"},
-			core.Routed{Wake: []string{"chief"}}},
+			core.Routed{Wake: []string{"chief"}, Open: true}},
 		{"no default: the thread's only bot",
 			core.Routing{Sender: ann, Text: "hello", Participants: []string{"qa"}},
-			core.Routed{Wake: []string{"qa"}}},
+			core.Routed{Wake: []string{"qa"}, Open: true}},
 		{"no default, two bots: nobody",
 			core.Routing{Sender: ann, Text: "hello", Participants: []string{"qa", "chief"}},
 			core.Routed{}},
 		{"a default that cannot act falls back to the only bot",
 			core.Routing{Sender: ann, Text: "hello", Default: "gone", Participants: []string{"qa"}},
-			core.Routed{Wake: []string{"qa"}}},
+			core.Routed{Wake: []string{"qa"}, Open: true}},
 		{"a person wakes all they mention",
 			core.Routing{Sender: ann, Text: "@engineer and @qa, go", Default: "chief"},
 			core.Routed{Mentions: []string{"engineer", "qa"}, Wake: []string{"engineer", "qa"}}},
@@ -44,7 +44,19 @@ func TestRoute(t *testing.T) {
 			core.Routed{}},
 		{"a word that looks like a mention of nobody: the default bot",
 			core.Routing{Sender: ann, Text: "@nobody look", Default: "chief"},
-			core.Routed{Wake: []string{"chief"}}},
+			core.Routed{Wake: []string{"chief"}, Open: true}},
+		{"a person who mentions a delegate: the default bot hands on",
+			core.Routing{Sender: ann, Text: "@qa, go", Default: "chief", Delegates: []string{"qa"}},
+			core.Routed{Mentions: []string{"qa"}, Wake: []string{"chief"}, Open: true}},
+		{"a delegate beside another bot: that one",
+			core.Routing{Sender: ann, Text: "@qa and @engineer, go", Default: "chief", Delegates: []string{"qa"}},
+			core.Routed{Mentions: []string{"qa", "engineer"}, Wake: []string{"engineer"}}},
+		{"a delegate is no default, nor the only bot",
+			core.Routing{Sender: ann, Text: "hello", Default: "qa", Participants: []string{"qa"}, Delegates: []string{"qa"}},
+			core.Routed{}},
+		{"a bot wakes a delegate",
+			core.Routing{Sender: engineer, Text: "@qa, go", Delegates: []string{"qa"}},
+			core.Routed{Mentions: []string{"qa"}, Wake: []string{"qa"}, Hop: 1}},
 		{"an external sender gets only the sole-bot rule",
 			core.Routing{Sender: core.Actor{Kind: core.ExternalActor, ID: "ci"}, Text: "red", Default: "chief", Participants: []string{"qa"}},
 			core.Routed{Wake: []string{"qa"}}},
@@ -95,6 +107,7 @@ func TestRouteInvariants(t *testing.T) {
 			Sender:       core.Actor{Kind: rapid.SampledFrom([]core.ActorKind{core.BotActor, core.HumanActor, core.ExternalActor, core.SystemActor}).Draw(t, "kind"), ID: rapid.SampledFrom(names).Draw(t, "sender")},
 			Text:         strings.Join(words, " "),
 			Bots:         pick.Draw(t, "bots"),
+			Delegates:    pick.Draw(t, "delegates"),
 			Participants: pick.Draw(t, "participants"),
 			Default:      rapid.SampledFrom(append([]string{""}, names...)).Draw(t, "default"),
 			Others:       rapid.Bool().Draw(t, "others"),
@@ -105,6 +118,8 @@ func TestRouteInvariants(t *testing.T) {
 		}
 		got := core.Route(r)
 		bot := r.Sender.Kind == core.BotActor
+		delegate := func(h string) bool { return slices.Contains(r.Delegates, h) }
+		reach := slices.DeleteFunc(slices.Clone(got.Mentions), delegate)
 		for _, h := range slices.Concat(got.Wake, got.Held) {
 			if !slices.Contains(r.Bots, h) {
 				t.Fatalf("%s cannot act and is woken", h)
@@ -126,8 +141,12 @@ func TestRouteInvariants(t *testing.T) {
 			t.Fatal("the hop limit does not hold")
 		case !bot && len(got.Held) > 0:
 			t.Fatal("a person's message is held")
-		case r.Sender.Kind == core.HumanActor && len(got.Mentions) > 0 && !slices.Equal(got.Wake, got.Mentions):
-			t.Fatal("a person does not wake all they mention")
+		case r.Sender.Kind == core.HumanActor && !got.Open && !slices.Equal(got.Wake, reach):
+			t.Fatal("a person does not wake all they mention and can wake, in order")
+		case got.Open && (r.Sender.Kind != core.HumanActor || len(got.Wake) != 1 || len(reach) > 0):
+			t.Fatal("whom a message wakes is no default")
+		case !bot && slices.ContainsFunc(got.Wake, delegate):
+			t.Fatal("a delegate is woken by somebody who is no bot")
 		case got.Notice && (r.HopTold || !got.HopLimit):
 			t.Fatal("a notice too many")
 		}

@@ -173,7 +173,7 @@ func (a *acceptance) message(e *core.Entry, place core.Place) (core.Fate, error)
 
 // post adds a person's message to the thread and wakes whom it is for.
 func (a *acceptance) post(th *core.Thread, msg core.Message, others bool) error {
-	routed := core.Route(core.Routing{Sender: msg.Sender, Text: msg.Text(), Bots: a.batch.Bots,
+	routed := core.Route(core.Routing{Sender: msg.Sender, Text: msg.Text(), Bots: a.batch.Bots, Delegates: a.batch.Delegates,
 		Participants: th.Bots, Default: th.Agent, Others: others})
 	msg.Mentions = routed.Mentions
 	th.HopTold = false

@@ -142,7 +142,7 @@ func (d *desk) stop(th *core.Thread, run core.Run, mail []core.Item, by string) 
 		answer = text
 	}
 	run.State, run.Error = core.Cancelled, "stopped by "+by
-	rows, _, err := d.finish(th, run, core.Settlement{Kind: core.StoppedPost, Text: text, Answer: answer, Split: d.batch.Split})
+	rows, _, err := d.finish(th, run, core.Settlement{Kind: core.StoppedPost, Text: text, Answer: answer, Split: d.batch.Split, Bots: d.batch.Bots})
 	if err != nil {
 		return err
 	}

@@ -37,6 +37,7 @@ func (t *tx) fanOut(th *core.Thread, run core.Run, msg core.Message, end core.Se
 		th.HopTold = true
 		return t.notice(th, run, fmt.Sprintf("Bots have handed this on %d times without a person. I stop here; write something to let them go on.", end.MaxHops), end, out)
 	case len(routed.Held) > 0:
+		enter(th, routed.Held)
 		if err := t.hold(th.ID, run.Bot, &handOff{msg.ID, routed.Held[0]}, routed.Held[0]); err != nil {
 			return err
 		}

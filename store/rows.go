@@ -117,12 +117,19 @@ func (t *tx) enqueue(th *core.Thread, msg core.ID, bots []string, parent core.ID
 		if err := t.Put(itemsOfKey(msg, id), nil); err != nil {
 			return nil, err
 		}
+		items = append(items, it)
+	}
+	enter(th, bots)
+	return items, nil
+}
+
+// enter has the bots take part in the thread, which the caller must put.
+func enter(th *core.Thread, bots []string) {
+	for _, bot := range bots {
 		if !slices.Contains(th.Bots, bot) {
 			th.Bots = append(slices.Clone(th.Bots), bot)
 		}
-		items = append(items, it)
 	}
-	return items, nil
 }
 
 // own notes new items as those of the person who wrote their message.

@@ -445,7 +445,7 @@ func (t *tx) finish(th *core.Thread, run core.Run, end core.Settlement) ([]core.
 	if strings.TrimSpace(end.Answer) != "" {
 		var err error
 		msg, err = t.addMessage(th, core.Message{Sender: core.Actor{Kind: core.BotActor, ID: run.Bot}, Name: end.Speaker.Name,
-			Parts: []core.Part{core.Text(end.Answer)}, Mentions: core.Mentions(end.Answer), Hop: run.Hop + 1, Time: t.Now(),
+			Parts: []core.Part{core.Text(end.Answer)}, Mentions: core.MentionsOf(end.Answer, end.Bots), Hop: run.Hop + 1, Time: t.Now(),
 			Run: run.ID, After: run.Upto, Digest: end.Digest, Post: run.Post})
 		if err != nil {
 			return nil, msg, err

@@ -15,12 +15,18 @@ func (d *desk) Begin(at core.Place) (core.Thread, error) {
 	return th, d.put(idKey(famThread, th.ID), th)
 }
 
-// Adjust changes a thread's settings.
+// Adjust changes a thread's settings. The place's row says who leads, too: a
+// lost thread is made from it.
 func (d *desk) Adjust(thread core.ID, change func(*core.Thread)) error {
 	th, err := need[core.Thread](d.tx, famThread, thread)
 	if err != nil {
 		return err
 	}
 	change(&th)
+	if th.Archived.IsZero() {
+		if err := d.put(placeKey(th.Place), placeOf(th)); err != nil {
+			return err
+		}
+	}
 	return d.put(idKey(famThread, th.ID), th)
 }

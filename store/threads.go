@@ -9,7 +9,7 @@ import (
 )
 
 // Archive ends the thread and gives its place a fresh one, so that whoever was
-// heard there still is.
+// heard there still is. Its default bot is the place's again.
 func (d *desk) Archive(thread core.ID) error {
 	th, ok, err := get[core.Thread](d.tx, idKey(famThread, thread))
 	if err != nil || !ok || !th.Archived.IsZero() {
@@ -18,7 +18,7 @@ func (d *desk) Archive(thread core.ID) error {
 	if err := d.leave(th); err != nil {
 		return err
 	}
-	fresh, err := d.newThread(th.Place, th.Agent, th.Direct)
+	fresh, err := d.newThread(th.Place, d.entry.Agent, th.Direct)
 	if err != nil {
 		return err
 	}

@@ -46,11 +46,16 @@ func valid(name string) bool {
 func (s Set) Specs(bot core.Bot) []core.ToolSpec {
 	var specs []core.ToolSpec
 	for _, t := range s {
-		if spec := t.Spec(); bot.May(spec.Name) {
+		if spec := t.Spec(); may(bot, spec) {
 			specs = append(specs, spec)
 		}
 	}
 	return specs
+}
+
+// may reports whether the bot may use the tool.
+func may(bot core.Bot, tool core.ToolSpec) bool {
+	return bot.May(tool.Name) && (tool.ReadOnly || !bot.ReadOnly)
 }
 
 // Find is the tool of that name, if the bot may use it. The error is for the
@@ -59,7 +64,7 @@ func (s Set) Find(bot core.Bot, name string) (core.Tool, error) {
 	i, ok := slices.BinarySearchFunc(s, name, func(t core.Tool, name string) int {
 		return cmp.Compare(t.Spec().Name, name)
 	})
-	if ok && bot.May(name) {
+	if ok && may(bot, s[i].Spec()) {
 		return s[i], nil
 	}
 	var names []string

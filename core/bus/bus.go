@@ -65,9 +65,11 @@ type Bus struct {
 	log      *slog.Logger
 	accounts map[string]*account
 	handles  []string
-	mail     Mail
-	quota    quota
-	tries    tries
+	// delegates are those of handles whom only bots wake.
+	delegates []string
+	mail      Mail
+	quota     quota
+	tries     tries
 
 	// outbox lives until Close: it outlasts the context of Run, so that answers
 	// still go out while the process drains.
@@ -148,6 +150,9 @@ func New(ctx context.Context, o Options) *Bus {
 	}
 	for _, bot := range o.Bots {
 		b.handles = append(b.handles, bot.Handle)
+		if bot.Delegate {
+			b.delegates = append(b.delegates, bot.Handle)
+		}
 	}
 	return b
 }

@@ -21,7 +21,8 @@
 // at once: one bot chief, one platform chat with once=edit, and alice its
 // owner.
 //
-//	bot HANDLE [name= workers= busy=queue|steer steps= run_time= history=TOKENS/MESSAGES tools= instructions=]
+//	bot HANDLE [name= workers= busy=queue|steer steps= run_time= history=TOKENS/MESSAGES tools= instructions=
+//	    mode=primary|subagent]
 //	adapter NAME [once=edit|key|readback|none max= pieces= heavy= mark= replies= threads= edits= signs= reads= buttons= reply=mention|thread|always]
 //	owner PERSON         may do everything
 //	member PERSON        may talk; anybody else is a stranger

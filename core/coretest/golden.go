@@ -191,7 +191,7 @@ func indent(text string) string {
 
 // short is a long text's beginning and end.
 func short(text string) string {
-	const most, keep = 600, 20
+	const most, keep = 1000, 20
 	r := []rune(text)
 	if len(r) <= most {
 		return text

@@ -230,7 +230,7 @@ func newBot(handle string) core.Bot {
 
 func (sc *scene) bot(s *scanner) (err error) {
 	b := newBot(s.word())
-	names := []string{"name", "workers", "busy", "steps", "run_time", "history", "tools", "instructions"}
+	names := []string{"name", "workers", "busy", "steps", "run_time", "history", "tools", "instructions", "mode"}
 	for name, v, ok := s.option(names...); ok && err == nil; name, v, ok = s.option(names...) {
 		switch name {
 		case "name":
@@ -249,6 +249,8 @@ func (sc *scene) bot(s *scanner) (err error) {
 			b.Tools = strings.Split(v, ",")
 		case "instructions":
 			b.Instructions = v
+		case "mode":
+			b.Delegate, b.ReadOnly = v == "subagent", v == "subagent"
 		}
 	}
 	sc.bots = append(sc.bots, b)

@@ -30,6 +30,7 @@ type Options struct {
 func Commands(o Options) []core.Command {
 	o.Providers, o.Models = sorted(o.Providers), sorted(o.Models)
 	return []core.Command{
+		{Name: "agent", Help: "who answers here when nobody is mentioned", Role: core.Member, Run: o.agent},
 		{Name: "agents", Help: "who is here to help", Role: core.Member, Run: o.agents},
 		{Name: "config", Help: "my configuration, without secrets", Role: core.Admin, Run: o.config},
 		{Name: "model", Help: "the model that answers here", Role: core.Member, Run: o.model},
@@ -44,10 +45,7 @@ func sorted(names []string) []string {
 
 // agents lists the team.
 func (o Options) agents(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
-	here := inv.Thread.Agent
-	if here == "" {
-		here = core.Bound(o.Bindings, inv.Place, o.Agent)
-	}
+	here := o.leads(inv)
 	var b strings.Builder
 	for _, bot := range o.Bots {
 		fmt.Fprintf(&b, "- @%s", bot.Handle)
@@ -58,7 +56,10 @@ func (o Options) agents(_ context.Context, inv core.Invocation) (core.CommandRep
 			b.WriteString(": " + about)
 		}
 		fmt.Fprintf(&b, " – model %s", code(cmp.Or(inv.Thread.Model, bot.Model)))
-		if bot.Handle == here {
+		switch {
+		case bot.Delegate:
+			b.WriteString(", works for the others alone")
+		case bot.Handle == here:
 			b.WriteString(", answers here when nobody is mentioned")
 		}
 		if places := o.bound(bot.Handle); inv.Role >= core.Admin && len(places) > 0 {
@@ -98,7 +99,7 @@ func idle(format string, args ...any) (core.CommandReply, error) {
 }
 
 // adjust changes what is set for the conversation at the place, which begins if
-// there is none. It is for admins.
+// there is none.
 func adjust(inv core.Invocation, change func(*core.Thread)) error {
 	th := inv.Thread
 	if th.ID == "" {

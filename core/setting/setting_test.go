@@ -23,7 +23,7 @@ func TestFence(t *testing.T) {
 // rendered as anything else.
 func TestNames(t *testing.T) {
 	o := Options{Providers: []string{"b", "a`b", "b"}, Models: []string{"b/x\ny"}}
-	c := Commands(o)[2]
+	c := Commands(o)[3]
 	reply, err := c.Run(t.Context(), core.Invocation{Args: "`nobody/x`", Role: core.Admin, Mark: "/"})
 	want := "I have no provider `nobody`. There is `a'b`, `b`; of models I know `b/x y`."
 	if err != nil || !reply.Idle || reply.Text != want {
