@@ -68,6 +68,7 @@ var rows = map[string][]string{
 	"store/storetest": {anything},
 
 	"tools":         {"core", jsonrepair},
+	"tools/ask":     {"core", "tools"},
 	"tools/channel": {"core", "tools"},
 	"tools/history": {"core", "tools"},
 }

@@ -36,6 +36,7 @@ type Invocation struct {
 type Subject struct {
 	Run     ID // the run whose post they point at; to stop it is to stop its bot in the thread
 	Message ID // what is done for this message
+	Ask     ID // what was asked in the post that they press a button of
 }
 
 // CommandReply is what a command says.
@@ -93,6 +94,14 @@ type Desk interface {
 	Tasks(v Viewer) (open, ended []Task, err error)
 	// Task is the life of a task, if the viewer may see it.
 	Task(v Viewer, item ID) (l TaskLife, ok bool, err error)
+	// Asks lists what is open of what waits for the viewer: at the place everything,
+	// in a direct conversation what waits for them elsewhere, too. The oldest first.
+	Asks(v Viewer) ([]Ask, error)
+	// Ask is the ask with the ID.
+	Ask(id ID) (a Ask, ok bool, err error)
+	// Decide has the person decide an open ask. Of one that they may not decide, or
+	// that is not open any more, it does nothing; ok is false then.
+	Decide(ask ID, a Answer) (ok bool, err error)
 	// Load counts the thread's and everybody's open work.
 	Load(thread ID) (Load, error)
 	// Admit lets in the stranger who was offered the code with the hash, and tells

@@ -31,6 +31,9 @@ var (
 	// ErrRunOver: the store says that the run is over (a person stopped it, or
 	// another settled it first). Its writes are refused.
 	ErrRunOver = errors.New("run is over")
+	// ErrWaiting: the run waits for a person; it goes on with the resume item
+	// that their answer queues.
+	ErrWaiting = errors.New("the run waits for a person")
 )
 
 // ErrNotFound: the store has no such row.

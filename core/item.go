@@ -52,8 +52,9 @@ type Item struct {
 	Ended   time.Time `json:"ended,omitzero"`
 
 	// Left: an earlier process has left it, and may have begun its run without
-	// storing the pick. Not stored.
+	// storing the pick. Post is of the run that it resumes then. Not stored.
 	Left bool `json:"-"`
+	Post ID   `json:"-"`
 }
 
 // MaxResumes is how many crashes a run survives; the next one fails it.
@@ -81,6 +82,13 @@ type Run struct {
 
 	Resumes      int  `json:"resumes,omitempty"`
 	StoppedClean bool `json:"stopped_clean,omitempty"` // cut by an orderly stop: the next Recover does not count it as a crash
+
+	// For is whose work it is: who wrote the newest of the messages that led to it.
+	For     Requester     `json:"for,omitzero"`
+	Ask     ID            `json:"ask,omitempty"`     // that it waits for
+	Worked  time.Duration `json:"worked,omitempty"`  // before it last waited
+	Granted []string      `json:"granted,omitempty"` // Grantable.Class of what is allowed for the task
+	Refused []string      `json:"refused,omitempty"` // likewise, of what is not
 
 	Hop     int       `json:"hop,omitempty"` // hop of its reply
 	Steps   int       `json:"steps,omitempty"`

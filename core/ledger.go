@@ -1,5 +1,7 @@
 package core
 
+import "time"
+
 // This file holds what goes into and comes out of the ledger's transactions.
 // The bus, the mailboxes and the run loop each declare the few of the store's
 // methods they need; these are the types in their signatures.
@@ -48,6 +50,8 @@ type Batch struct {
 	// Seal sees to it that a run's post is not opened any more, and reports
 	// whether it may be shown already. Never waits. Nil: none is shown.
 	Seal func(post ID) bool
+	// Approver says who may decide about a bot's calls; nil: for whom it works.
+	Approver Approver
 }
 
 // Fate is what became of an entry.
@@ -69,6 +73,7 @@ const (
 	FateMoved      Fate = "moved"
 	FateGreeted    Fate = "greeted"
 	FateFeedback   Fate = "feedback" // a reaction, noted or taken back
+	FateAnswer     Fate = "answer"   // to what a run has asked
 )
 
 // Accepted is what an Accept did, in the order of its entries.
@@ -123,6 +128,10 @@ type Backlog struct {
 	Items []Item // queued, oldest first; resumes among them
 	Rows  []Row  // undelivered, by place and order
 	Moved []Moving
+	// Runs that wait for a person, and when an ask is to be looked at first; zero:
+	// there is none.
+	Parked []Parked
+	Next   time.Time
 }
 
 // Arrival is what has come in a thread since its run began to read, up to the

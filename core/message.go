@@ -53,9 +53,14 @@ type Message struct {
 	Earlier    *Earlier `json:"earlier,omitempty"`  // nil: all that was said at its place before it is in the thread, or of no interest
 
 	Run    ID     `json:"run,omitempty"`    // bot messages: the run that wrote it
-	After  ID     `json:"after,omitempty"`  // bot messages: the newest message the run had read
+	After  ID     `json:"after,omitempty"`  // bot messages, and answers to them: the newest message the run had read
 	Digest string `json:"digest,omitempty"` // bot messages: tools used, ≤240 characters
 	Post   ID     `json:"post,omitempty"`   // how it was shown
+
+	// Of the answer to a bot's question: the run that asked, and its bot, for whom
+	// the answer stands after what the run had read (After), as the question does.
+	Answers ID     `json:"answers,omitempty"`
+	For     string `json:"for,omitempty"`
 }
 
 // Text is the message's text parts, joined by newlines.
@@ -118,7 +123,9 @@ type ToolUse struct {
 	Name    string    `json:"name"`
 	Args    string    `json:"args"` // JSON object; what the model wrote, if that is none
 	State   ToolState `json:"state"`
-	Output  string    `json:"output,omitempty"` // what the model sees
+	Ask     ID        `json:"ask,omitempty"`     // that it waits for, or did
+	Allowed string    `json:"allowed,omitempty"` // Grantable.Hash of the call that a person has allowed
+	Output  string    `json:"output,omitempty"`  // what the model sees
 	Started time.Time `json:"started,omitzero"`
 	Ended   time.Time `json:"ended,omitzero"`
 }

@@ -13,6 +13,7 @@ const (
 	CommandPost PostKind = "command" // a command's reply
 	RefusalPost PostKind = "refusal"
 	NoticePost  PostKind = "notice" // said by the appliance on its own
+	AskPost     PostKind = "ask"    // what a run asks a person; its outcome comes later, in another post
 )
 
 // Post is one outcome as it is shown on a platform: at most one set of
@@ -24,6 +25,7 @@ type Post struct {
 	Thread  ID        `json:"thread,omitempty"`
 	Place   Place     `json:"place"`
 	Run     ID        `json:"run,omitempty"`
+	Ask     ID        `json:"ask,omitempty"`     // that it shows
 	Cause   ID        `json:"cause,omitempty"`   // the message that it answers, for posts without a run
 	Message ID        `json:"message,omitempty"` // the thread message that it shows
 	Open    *Receipt  `json:"open,omitempty"`    // the status line that chunk 0 edits
@@ -36,13 +38,14 @@ type Post struct {
 	Feedback []Feedback `json:"feedback,omitempty"` // oldest first
 
 	// A button works once: the transaction that acts on a press takes all of the
-	// post's away, and the last piece is shown again without them.
+	// post's away, and the last piece is shown again without them. So is that of an
+	// ask when it is decided, with what became of it.
 	Buttons []Button `json:"buttons,omitempty"` // those that work
-	Card    *Card    `json:"card,omitempty"`    // the piece that shows them, as long as it may
+	Card    *Card    `json:"card,omitempty"`    // the last piece, as long as it may be shown again
 	Again   *Receipt `json:"again,omitempty"`   // of that piece, while it waits to be shown again
 }
 
-// Card is what a piece with buttons shows besides them.
+// Card is what the last piece of a post shows besides its buttons.
 type Card struct {
 	Text     string `json:"text"`
 	Thinking string `json:"thinking,omitempty"`

@@ -177,4 +177,12 @@ type Env struct {
 type ToolResult struct {
 	Text   string
 	Failed bool
+	// Question has the run wait for a person, whose answer the model gets instead.
+	Question *Question
+}
+
+// Question is what a bot asks a person.
+type Question struct {
+	Text    string
+	Choices []string // each once, whatever its case; empty: any answer
 }

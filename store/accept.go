@@ -145,6 +145,13 @@ func (a *acceptance) message(e *core.Entry, place core.Place) (core.Fate, error)
 	if e.Command != nil && (ours || in.Command) {
 		return a.command(e, place)
 	}
+	msg := core.Message{
+		Sender: core.Actor{Kind: core.HumanActor, ID: string(in.From.ID)}, Name: in.From.Name,
+		Parts: parts(in), PlatformID: in.MessageID, Time: in.Time, Zone: in.From.Zone,
+	}
+	if done, err := a.said(e, th, msg, ours); done || err != nil {
+		return core.FateAnswer, err
+	}
 	blank := strings.TrimSpace(in.Text) == "" && len(in.Quotes)+len(in.Files) == 0 && !in.Mentioned
 	if !ours || blank {
 		return core.FateIgnored, a.miss(e, place)
@@ -158,17 +165,14 @@ func (a *acceptance) message(e *core.Entry, place core.Place) (core.Fate, error)
 		}
 		th.Missed = true
 	}
-	msg := core.Message{
-		Sender: core.Actor{Kind: core.HumanActor, ID: string(in.From.ID)}, Name: in.From.Name,
-		Parts: parts(in), PlatformID: in.MessageID, Time: in.Time, Zone: in.From.Zone, Earlier: hear(e, &th),
-	}
+	msg.Earlier = hear(e, &th)
 	if err := a.post(&th, msg, in.Others && !in.Mentioned); err != nil {
 		return "", err
 	}
 	if len(a.out.Items) == 0 {
 		return core.FateKept, nil
 	}
-	return core.FateStored, nil
+	return core.FateStored, a.remindOf(e, th, a.out.Items)
 }
 
 // post adds a person's message to the thread and wakes whom it is for.
@@ -291,7 +295,7 @@ func (a *acceptance) edit(e *core.Entry, place core.Place) (core.Fate, error) {
 		return "", err
 	}
 	a.row.Message = msg.ID
-	joined := false
+	joined := msg.Answers != ""
 	for _, it := range items {
 		joined = joined || it.State != core.Queued
 	}
@@ -308,6 +312,7 @@ func (a *acceptance) edit(e *core.Entry, place core.Place) (core.Fate, error) {
 		return core.FateIgnored, nil
 	}
 	msg.Corrects, msg.Version, msg.Parts, msg.Time, msg.Earlier = msg.ID, 0, parts(in), in.Time, nil
+	msg.Answers, msg.For, msg.After = "", "", ""
 	return core.FateEdited, a.post(&th, msg, false)
 }
 

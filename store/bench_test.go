@@ -132,7 +132,7 @@ func BenchmarkTurn(b *testing.B) {
 			if err := s.Opened(b.Context(), run, core.Receipt{ID: fmt.Sprint("open", n)}); err != nil {
 				b.Fatal(err)
 			}
-			if err := s.Delivered(b.Context(), settle(b, s, run, nil), core.Receipt{ID: fmt.Sprint("open", n)}); err != nil {
+			if _, err := s.Delivered(b.Context(), settle(b, s, run, nil), core.Receipt{ID: fmt.Sprint("open", n)}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -151,7 +151,7 @@ func BenchmarkRecover(b *testing.B) {
 			}
 			for n := range threads {
 				row := settle(b, s, pick(b, s, accept(b, s, entry(fmt.Sprint("c", n), n))...), nil)
-				if err := s.Delivered(b.Context(), row, core.Receipt{ID: fmt.Sprint(n)}); err != nil {
+				if _, err := s.Delivered(b.Context(), row, core.Receipt{ID: fmt.Sprint(n)}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -30,6 +30,7 @@ func (s *Store) Check(ctx context.Context) ([]string, error) {
 		c.checkRuns()
 		c.checkPosts()
 		c.checkHeld()
+		c.checkAsks()
 		c.checkIndexes()
 		return nil
 	})
@@ -56,6 +57,8 @@ type checker struct {
 	posts    map[core.ID]core.Post
 	rows     map[core.ID][]core.Row
 	held     map[string]heldRow
+	asks     map[core.ID]core.Ask
+	openAsks map[core.ID]openAsk
 	aliases  map[string]core.Moving // by aliasKey
 	currents map[string]core.Moving // by currentKey
 	platform map[string]platformRow
@@ -158,6 +161,7 @@ func (c *checker) load() error {
 			})
 		},
 		func() { err = c.checkPairing() },
+		func() { err = c.loadAsks() },
 		func() {
 			c.own = map[string]bool{}
 			err = c.keys(famOwn, func(key, _ []byte) { c.own[string(key)] = true })
@@ -204,7 +208,7 @@ func (c *checker) checkPairing() error {
 // checkFamilies finds keys that belong to no family.
 func (c *checker) checkFamilies() error {
 	known := []string{famJournal, famJournalDay, famCursor, famAlias, famCurrent, famPlace, famArchived, famThread, famMessage, famPlatform, famItemsOf, famOwn, famQueue,
-		famItem, famRun, famOpenRun, famStep, famHeld, famOutbox, famPost, famGrant, famPass, famBad}
+		famItem, famRun, famOpenRun, famStep, famHeld, famOutbox, famAsk, famOpenAsk, famPost, famGrant, famPass, famBad}
 	slices.Sort(known)
 	var from []byte
 	for _, family := range append(known, "") {
@@ -277,6 +281,9 @@ func (c *checker) checkMessages() {
 				c.say("message %s: version %d, number %d of %s, stands in the place of version %d, number %d of %s", id, v.Version, v.N, v.Thread, i, m.N, m.Thread)
 			}
 		}
+		if m.Answers != "" && (m.Sender.Kind != core.HumanActor || c.runs[m.Answers].Bot != m.For) {
+			c.say("message %s of a %s answers %s of @%s", id, m.Sender.Kind, m.Answers, m.For)
+		}
 		if m.Corrects != "" && c.messages[m.Corrects] == nil {
 			c.say("message %s corrects %s, which does not exist", id, m.Corrects)
 		}
@@ -287,8 +294,12 @@ func (c *checker) checkMessages() {
 			continue
 		}
 		run, ok := c.runs[m.Run]
-		if !ok || run.Bot != m.Sender.ID || run.Thread != m.Thread || run.Post != m.Post || c.posts[m.Post].Message != id {
+		asked := c.asked(m.Run, m.Post)
+		if !ok || run.Bot != m.Sender.ID || run.Thread != m.Thread || run.Post != m.Post && !asked || c.posts[m.Post].Message != id {
 			c.say("message %s of %s does not belong to its run %s and post %s", id, m.Sender.ID, m.Run, m.Post)
+		}
+		if asked {
+			continue
 		}
 		if other := wrote[m.Run]; other != "" {
 			c.say("run %s has written two messages, %s and %s", m.Run, other, id)
@@ -373,7 +384,7 @@ func (c *checker) checkRuns() {
 	for _, id := range sorted(c.runs) {
 		run := c.runs[id]
 		over := run.State.Terminal()
-		if run.Post != id.As(core.KindPost) || len(run.Items) == 0 {
+		if run.Post != id.As(core.KindPost) && !c.asked(id, id.As(core.KindPost)) || len(run.Items) == 0 {
 			c.say("run %s has the post %q and the items %q", id, run.Post, run.Items)
 		}
 		for _, it := range run.Items {

@@ -16,6 +16,10 @@ func (c *checker) checkPosts() {
 			if !ran || run.Post != id {
 				c.say("post %s is the %s of the run %q, which has the post %q", id, p.Kind, p.Run, run.Post)
 			}
+		case core.AskPost:
+			if !ran || c.asks[p.Ask].Post != id {
+				c.say("post %s shows the ask %q of the run %q, which is asked in %q", id, p.Ask, p.Run, c.asks[p.Ask].Post)
+			}
 		case core.CommandPost, core.RefusalPost, core.NoticePost:
 			if p.Run != "" || p.Message != "" {
 				c.say("post %s is a %s and has run %q and message %q", id, p.Kind, p.Run, p.Message)

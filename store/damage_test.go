@@ -129,7 +129,7 @@ func (w *world) goOn(l lived, restart bool) {
 	}
 	for i, r := range l.rows {
 		w.must(w.store.RowOpened(ctx, r, core.Receipt{ID: fmt.Sprintf("part%d", i)}))
-		w.must(w.store.Delivered(ctx, r, core.Receipt{ID: fmt.Sprintf("part%d", i)}))
+		w.receipt(ctx, r, core.Receipt{ID: fmt.Sprintf("part%d", i)})
 	}
 	done := w.settle(l.run, end("second is done"))
 	if len(done.Rows) != 1 || done.Rows[0].Edit != "open" {
@@ -138,7 +138,7 @@ func (w *world) goOn(l lived, restart bool) {
 	w.deliver(done.Rows...)
 	w.place.Channel = "dm2"
 	fate := w.accept(w.message("fourth")).Fates[0]
-	waiting, err := w.store.Waiting(ctx, chief, l.run.Thread)
+	waiting, _, err := w.store.Waiting(ctx, chief, l.run.Thread)
 	w.must(err)
 	if fate != core.FateStored || len(waiting) != 2 || waiting[0].ID != l.waiting.ID {
 		w.Fatalf("the next message is %s; waiting: %+v", fate, waiting)

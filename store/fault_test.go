@@ -70,7 +70,10 @@ func TestFaultThenRetry(t *testing.T) {
 			_, err := w.store.Settle(t.Context(), run, nil, end("other"))
 			w.wantErr(err, core.ErrRunOver)
 			twice("RowOpened", func() error { return w.store.RowOpened(t.Context(), done.Rows[1], core.Receipt{ID: "second"}) })
-			twice("Delivered", func() error { return w.store.Delivered(t.Context(), done.Rows[0], core.Receipt{ID: "open"}) })
+			twice("Delivered", func() error {
+				_, err := w.store.Delivered(t.Context(), done.Rows[0], core.Receipt{ID: "open"})
+				return err
+			})
 			var told []core.Row
 			twice("Bury", func() (err error) {
 				told, err = w.store.Bury(t.Context(), done.Rows[1], "refused", w.place, piecesOf("I gave up."))

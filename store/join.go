@@ -33,7 +33,7 @@ func (s *Store) Arrived(ctx context.Context, run core.Run, most int) (core.Arriv
 			return err
 		}
 		msgs = slices.DeleteFunc(msgs, func(m core.Message) bool {
-			return m.Sender == core.Actor{Kind: core.BotActor, ID: run.Bot}
+			return m.Sender == core.Actor{Kind: core.BotActor, ID: run.Bot} || m.Answers == run.ID
 		})
 		read := 0
 		for i, m := range msgs[:min(len(msgs), most)] {
@@ -82,7 +82,7 @@ func (s *Store) Join(ctx context.Context, run core.Run, in core.Arrival, prepare
 			}
 		}
 		out.Items, out.Triggers, out.Versions = have.Items, have.Triggers, have.Versions
-		out.Reply.Answers, out.Hop, out.Upto = have.Reply.Answers, have.Hop, have.Upto
+		out.Reply.Answers, out.Hop, out.Upto, out.For = have.Reply.Answers, have.Hop, have.Upto, have.For
 		return nil
 	})
 	return out, err
@@ -116,6 +116,9 @@ func (t *tx) takeIn(run *core.Run, step *core.Step, in core.Arrival, prepared []
 		items = append(items, waiting...)
 		run.Triggers, run.Versions = append(run.Triggers, m.ID), append(run.Versions, m.Version)
 		run.Hop = max(run.Hop, m.Hop)
+		if m.Sender.Kind == core.HumanActor {
+			run.For = core.Requester{ID: core.PersonID(m.Sender.ID), Name: m.Name}
+		}
 		if m.PlatformID != "" {
 			run.Reply.Answers = append(run.Reply.Answers, m.PlatformID)
 		}

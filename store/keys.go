@@ -32,13 +32,15 @@ import (
 //	s/<run><n>                         steps
 //	h/<thread><bot>                    held hand-offs only
 //	o/<place>\0<seq><chunk>            undelivered chunks only
+//	k/<ask>                            what runs have asked people
+//	ko/<ask>                           open asks only
 //	op/<post>                          posts, with their receipts and what people think of them
 //	g/<person>                         grants: who was let in in chat
 //	gp/<seq>                           passes: codes that let somebody in, while they work
 //	x/<key>                            quarantined rows
 //	meta/…                             schema version
 //
-// Start-up scans q, ro and o alone, so it costs nothing per stored message.
+// Start-up scans q, ro, ko and o alone, so it costs nothing per stored message.
 const (
 	famJournal    = "j/"
 	famJournalDay = "jt/"
@@ -59,6 +61,8 @@ const (
 	famStep       = "s/"
 	famHeld       = "h/"
 	famOutbox     = "o/"
+	famAsk        = "k/"
+	famOpenAsk    = "ko/"
 	famPost       = "op/"
 	famGrant      = "g/"
 	famPass       = "gp/"

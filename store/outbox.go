@@ -10,12 +10,11 @@ import (
 // Delivered ends a row: the platform's receipt is stored, its id is known as
 // ours, and the row is gone. Storing a receipt twice changes nothing.
 //
-// core.ErrStale: a press has taken away the buttons that the piece was shown
-// with. The row stays, to be shown again without them.
-func (s *Store) Delivered(ctx context.Context, row core.Row, r core.Receipt) error {
-	var stale bool
-	err := s.update(ctx, func(t *tx) error {
-		stale = false
+// A row that is returned stays instead, to be shown again: meanwhile the buttons
+// that the piece was shown with were taken away, or its text is another.
+func (s *Store) Delivered(ctx context.Context, row core.Row, r core.Receipt) (again *core.Row, err error) {
+	err = s.update(ctx, func(t *tx) error {
+		again = nil
 		gone, err := t.Get(rowKey(row.Place, row.Seq, row.Chunk))
 		if err != nil || gone[0] == nil {
 			return err
@@ -24,9 +23,11 @@ func (s *Store) Delivered(ctx context.Context, row core.Row, r core.Receipt) err
 		if err != nil {
 			return err
 		}
-		if stale = ok && row.Last && !row.Again && post.Card != nil && len(post.Buttons) == 0; stale {
-			row.Buttons, row.Edit, row.Again, post.Again = nil, r.ID, true, &r
-			return errors.Join(t.put(idKey(famPost, post.ID), post), t.put(rowKey(row.Place, row.Seq, row.Chunk), row))
+		if c := post.Card; row.Last && !row.Again && c != nil && (c.Text != row.Text || len(post.Buttons) < len(row.Buttons)) {
+			next := row
+			next.Text, next.Buttons, next.Edit, next.Again, post.Again = c.Text, nil, r.ID, true, &r
+			again = &next
+			return errors.Join(t.put(idKey(famPost, post.ID), post), t.put(rowKey(row.Place, row.Seq, row.Chunk), next))
 		}
 		if ok {
 			if post.Again != nil && row.Again {
@@ -46,10 +47,10 @@ func (s *Store) Delivered(ctx context.Context, row core.Row, r core.Receipt) err
 		}
 		return t.Delete(rowKey(row.Place, row.Seq, row.Chunk))
 	})
-	if err == nil && stale {
-		err = core.ErrStale
+	if err != nil {
+		again = nil
 	}
-	return err
+	return again, err
 }
 
 // RowOpened stores the receipt of the piece that the row's text will replace,

@@ -31,11 +31,16 @@ func (a *acceptance) press(e *core.Entry, place core.Place) (core.Fate, error) {
 	switch {
 	case !works && len(post.Buttons) > 0: // somebody has made it up
 		return core.FateIgnored, nil
+	case !works && post.Ask != "" && e.Command != nil: // decided: the command says by whom
+		return a.pressAsk(e, post)
 	case !works:
 		return core.FateIgnored, a.disarm(post.ID)
 	case a.authorise(e, core.Deed{Command: e.Command}) != core.Allowed:
 		a.note = "Only an " + e.Command.Role.String() + " can use this."
 		return core.FateRefused, nil
+	}
+	if post.Ask != "" {
+		return a.pressAsk(e, post)
 	}
 	acted, err := a.pointFrom(e, post)
 	if err != nil {
@@ -46,6 +51,25 @@ func (a *acceptance) press(e *core.Entry, place core.Place) (core.Fate, error) {
 		fate, a.note = core.FateCommand, ""
 	}
 	return fate, a.disarm(post.ID)
+}
+
+// pressAsk takes a press below what a run has asked. One by a person who may
+// not decide it changes nothing: the buttons are for somebody else.
+func (a *acceptance) pressAsk(e *core.Entry, post core.Post) (core.Fate, error) {
+	th, err := need[core.Thread](a.tx, famThread, post.Thread)
+	if err != nil {
+		return "", err
+	}
+	reply, err := a.invoke(e, core.Invocation{Place: post.Place, Thread: th, Of: core.Subject{Run: post.Run, Ask: post.Ask}})
+	switch {
+	case err != nil:
+		return "", err
+	case reply.Idle:
+		a.note = reply.Text
+		return core.FateIgnored, nil
+	}
+	a.note = ""
+	return core.FateAnswer, nil
 }
 
 // pointFrom runs the entry's command on what the post is about: its run, or the
@@ -67,28 +91,36 @@ func (a *acceptance) pointFrom(e *core.Entry, post core.Post) (acted bool, err e
 	return a.point(e, th.Place, th.ID, core.Subject{Run: it.Run})
 }
 
-// disarm takes a post's buttons away. If it is shown, the piece that has them
-// is shown again without; one that is on its way will be when somebody presses
-// what does not work any more.
+// disarm takes a post's buttons away.
 func (a *acceptance) disarm(id core.ID) error {
-	post, ok, err := get[core.Post](a.tx, idKey(famPost, id))
+	rows, err := a.redraw(id, func(text string) string { return text })
+	a.out.Rows = append(a.out.Rows, rows...)
+	return err
+}
+
+// redraw shows a post's last piece again, without its buttons and with the text
+// that f makes of its own, if that may be. One that is on its way is shown again
+// when its receipt comes.
+func (t *tx) redraw(id core.ID, f func(text string) string) ([]core.Row, error) {
+	post, ok, err := get[core.Post](t, idKey(famPost, id))
 	if err != nil || !ok || post.Card == nil {
-		return err
+		return nil, err
 	}
-	post.Buttons = nil
+	post.Buttons, post.Card.Text = nil, f(post.Card.Text)
+	var rows []core.Row
 	if post.Dead == "" && !post.Ended.IsZero() {
-		seq, err := a.Seq()
+		seq, err := t.Seq()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		last := len(post.Shown) - 1
 		row := core.Row{Seq: seq, Chunk: last, Post: id, Kind: post.Kind, Place: post.Place, Text: post.Card.Text, Thinking: post.Card.Thinking,
 			Edit: post.Shown[last].ID, Last: true, Again: true}
-		if err := a.insert(rowKey(row.Place, row.Seq, row.Chunk), row); err != nil {
-			return err
+		if err := t.insert(rowKey(row.Place, row.Seq, row.Chunk), row); err != nil {
+			return nil, err
 		}
-		a.out.Rows = append(a.out.Rows, row)
+		rows = append(rows, row)
 		post.Again, post.Shown, post.Ended = &post.Shown[last], post.Shown[:last], time.Time{}
 	}
-	return a.put(idKey(famPost, id), post)
+	return rows, t.put(idKey(famPost, id), post)
 }

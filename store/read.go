@@ -24,14 +24,23 @@ func (s *Store) Before(ctx context.Context, thread, before core.ID, limit int) (
 	return msgs, more, err
 }
 
-// Waiting lists what waits for the bot in the thread, oldest first.
-func (s *Store) Waiting(ctx context.Context, bot string, thread core.ID) ([]core.Item, error) {
-	var items []core.Item
-	err := s.view(ctx, func(t *tx) (err error) {
-		items, err = t.queued(bot, func(it core.Item) bool { return it.Thread == thread })
+// Waiting lists what waits for the bot in the thread, oldest first, and the run
+// of it that waits there for a person; empty: none does.
+func (s *Store) Waiting(ctx context.Context, bot string, thread core.ID) (items []core.Item, run core.ID, err error) {
+	err = s.view(ctx, func(t *tx) error {
+		run = ""
+		if items, err = t.queued(bot, func(it core.Item) bool { return it.Thread == thread }); err != nil {
+			return err
+		}
+		runs, err := t.openRuns(thread)
+		for _, r := range runs {
+			if r.Bot == bot && r.State == core.Waiting {
+				run = r.ID
+			}
+		}
 		return err
 	})
-	return items, err
+	return items, run, err
 }
 
 // Threads lists all threads, oldest first.

@@ -63,7 +63,7 @@ func TestWindow(t *testing.T) {
 	for _, edits := range []int{0, 30} {
 		w := newWorld(t)
 		thread := w.chatter(12, edits)
-		items, err := w.store.Waiting(t.Context(), chief, thread)
+		items, _, err := w.store.Waiting(t.Context(), chief, thread)
 		w.must(err)
 		run, scene, err := w.store.Pick(t.Context(), items, 4, 80)
 		w.must(err)

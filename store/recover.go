@@ -42,6 +42,9 @@ func (s *Store) Recover(ctx context.Context, up func(adapter string) bool) (core
 		if b.Items, err = t.queued("", func(it core.Item) bool { return up(it.Adapter) }); err != nil {
 			return err
 		}
+		if err := t.parked(&b); err != nil {
+			return err
+		}
 		if err := each(t, []byte(famCurrent), 0, func(_ []byte, m core.Moving) error {
 			b.Moved = append(b.Moved, m)
 			return nil
@@ -81,6 +84,30 @@ func (s *Store) Recover(ctx context.Context, up func(adapter string) bool) (core
 		return cmp.Compare(x.ID.Seq(), y.ID.Seq())
 	})
 	return b, err
+}
+
+// parked completes a backlog with the runs that wait for people, and with the
+// posts of those that go on.
+func (t *tx) parked(b *core.Backlog) error {
+	asks, err := t.openAsks("")
+	if err != nil {
+		return err
+	}
+	for _, a := range asks {
+		b.Parked = append(b.Parked, core.Parked{Run: a.Run, Bot: a.Bot, Thread: a.Thread})
+	}
+	for i, it := range b.Items {
+		if it.Kind != core.ResumeItem {
+			continue
+		}
+		run, _, err := get[core.Run](t, idKey(famRun, it.Run))
+		if err != nil {
+			return err
+		}
+		b.Items[i].Post = run.Post
+	}
+	b.Next, err = t.nextLook()
+	return err
 }
 
 // resume queues a resume item for each of the open runs that has none.

@@ -225,7 +225,7 @@ func (t *tx) show(p core.Post, head core.Row, pieces []core.Piece) ([]core.Row, 
 		row := head
 		row.Seq, row.Chunk, row.Post, row.Kind, row.Place = seq, i, p.ID, p.Kind, p.Place
 		row.Text, row.File, row.Thinking = piece.Text, piece.File, piece.Thinking
-		if row.Last = i == len(pieces)-1; row.Last && len(p.Buttons) > 0 {
+		if row.Last = i == len(pieces)-1; row.Last && (len(p.Buttons) > 0 || p.Ask != "") {
 			row.Buttons, p.Card = p.Buttons, &core.Card{Text: piece.Text, Thinking: piece.Thinking}
 		}
 		if i > 0 {

@@ -46,6 +46,7 @@ func (s *Store) Pick(ctx context.Context, items []core.Item, window, most int) (
 			if run, err = t.resumed(mail[0]); err != nil {
 				return err
 			}
+			run.Resumed = items[0].Left
 			scene, err = t.scene(th, run, window)
 			return err
 		}
@@ -147,8 +148,11 @@ func (t *tx) draft(th core.Thread, mail []core.Item) (core.Run, error) {
 		run.Triggers = append(run.Triggers, msg.ID)
 		run.Versions = append(run.Versions, msg.Version)
 		run.Hop = max(run.Hop, msg.Hop)
+		if msg.Sender.Kind == core.HumanActor {
+			run.For = core.Requester{ID: core.PersonID(msg.Sender.ID), Name: msg.Name}
+		}
 		if msg.PlatformID == "" {
-			if err := t.handedOn(&run.Reply, msg); err != nil {
+			if err := t.handedOn(&run, msg); err != nil {
 				return run, err
 			}
 			continue
@@ -164,14 +168,18 @@ func (t *tx) draft(th core.Thread, mail []core.Item) (core.Run, error) {
 	return run, nil
 }
 
-// handedOn gives the reply to a bot's message its origin's address: what the
-// run that wrote it replies to, and after which platform id to look for a lost
+// handedOn gives the run that a bot's message begins its origin's requester and
+// address: what the run that wrote it replies to, and after which platform id to look for a lost
 // post, which is that run's own post if it is known yet.
-func (t *tx) handedOn(r *core.Reply, msg core.Message) error {
+func (t *tx) handedOn(run *core.Run, msg core.Message) error {
 	origin, _, err := get[core.Run](t, idKey(famRun, msg.Run))
 	if err != nil {
 		return err
 	}
+	if msg.Run != "" {
+		run.For = origin.For
+	}
+	r := &run.Reply
 	if r.To == "" {
 		r.To = origin.Reply.To
 	}
@@ -200,7 +208,6 @@ func (t *tx) resumed(it core.Item) (core.Run, error) {
 	if !slices.Contains(run.Items, it.ID) {
 		run.Items = append(run.Items, it.ID)
 	}
-	run.Resumed = true
 	run.Open, err = t.receipt(run)
 	return run, err
 }
@@ -248,6 +255,7 @@ func (t *tx) begin(run core.Run) (core.Run, error) {
 			return run, err
 		}
 		have.Items = append(have.Items, id)
+		have.StoppedClean = have.StoppedClean && it.Kind != core.ResumeItem
 		join = append(join, it)
 	}
 	switch {
@@ -434,7 +442,11 @@ func (t *tx) settle(run core.Run, end core.Settlement) (core.Settled, error) {
 // thread (the answer), and the outcome (the text) as rows of its post. The
 // caller must put th.
 func (t *tx) finish(th *core.Thread, run core.Run, end core.Settlement) ([]core.Row, core.Message, error) {
-	run.Ended = t.Now()
+	dropped, err := t.dropAsk(run, end.Split)
+	if err != nil {
+		return nil, core.Message{}, err
+	}
+	run.Ended, run.Ask = t.Now(), ""
 	if err := t.put(idKey(famRun, run.ID), run); err != nil {
 		return nil, core.Message{}, err
 	}
@@ -465,7 +477,7 @@ func (t *tx) finish(th *core.Thread, run core.Run, end core.Settlement) ([]core.
 	}
 	head := core.Row{ReplyTo: run.Reply.To, After: run.Reply.After, Answers: run.Reply.Answers, Speaker: end.Speaker}
 	rows, err := t.show(post, head, pieces(split, post.Place, end.Text))
-	return rows, msg, err
+	return append(dropped, rows...), msg, err
 }
 
 // openRuns are the runs in progress in the thread; empty: in all.

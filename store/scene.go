@@ -27,6 +27,9 @@ func (t *tx) scene(th core.Thread, run core.Run, window int) (core.Scene, error)
 	if sc.Messages, err = t.newest(from, to, 2*window+1); err != nil {
 		return sc, err
 	}
+	if run.Steps > 0 { // what it has asked and was answered stands in its steps
+		sc.Messages = slices.DeleteFunc(sc.Messages, func(m core.Message) bool { return m.Run == run.ID || m.Answers == run.ID })
+	}
 	if n := len(sc.Messages); n > 0 {
 		sc.Upto = sc.Messages[n-1].ID
 	}
@@ -46,8 +49,9 @@ func (t *tx) scene(th core.Thread, run core.Run, window int) (core.Scene, error)
 	})
 }
 
-// replies are those of the run's bot between two keys that stand before what the
-// run reads last: it had them ready when other messages had come already.
+// replies are those of the run's bot, and the answers to its questions, between
+// two keys that stand before what the run reads last: it had them ready when
+// other messages had come already. What the run itself has asked is not in it.
 func (t *tx) replies(from, to []byte, run core.Run) ([]core.Message, error) {
 	kvs, err := t.Scan(from, to, 0)
 	if err != nil {
@@ -55,7 +59,9 @@ func (t *tx) replies(from, to []byte, run core.Run) ([]core.Message, error) {
 	}
 	msgs, err := t.latest(kvs)
 	return slices.DeleteFunc(msgs, func(m core.Message) bool {
-		return m.Sender != (core.Actor{Kind: core.BotActor, ID: run.Bot}) || m.After == "" || m.After.Seq() > run.Upto.Seq()
+		theirs := m.Sender != (core.Actor{Kind: core.BotActor, ID: run.Bot}) && m.For != run.Bot
+		own := run.Steps > 0 && (m.Run == run.ID || m.Answers == run.ID)
+		return theirs || own || m.After == "" || m.After.Seq() > run.Upto.Seq()
 	}), err
 }
 

@@ -47,6 +47,7 @@ type Store struct {
 
 	accepted unsure[core.Accepted] // by event
 	settled  unsure[core.Settled]  // by run
+	parked   unsure[core.Parked]   // by run and call
 	buried   unsure[[]core.Row]    // by post
 }
 

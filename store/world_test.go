@@ -211,7 +211,18 @@ func (w *world) settle(run core.Run, s core.Settlement) core.Settled {
 func (w *world) deliver(rows ...core.Row) {
 	w.Helper()
 	for _, r := range rows {
-		w.must(w.store.Delivered(w.Context(), r, core.Receipt{ID: fmt.Sprintf("out%d.%d", r.Seq, r.Chunk)}))
+		w.receipt(w.Context(), r, core.Receipt{ID: fmt.Sprintf("out%d.%d", r.Seq, r.Chunk)})
+	}
+}
+
+// receipt stores the receipt of a row, and once more if it is shown again.
+func (w *world) receipt(ctx context.Context, row core.Row, r core.Receipt) {
+	w.Helper()
+	again, err := w.store.Delivered(ctx, row, r)
+	w.must(err)
+	if again != nil {
+		_, err = w.store.Delivered(ctx, *again, r)
+		w.must(err)
 	}
 }
 

@@ -26,6 +26,7 @@ import (
 	"bellhop/core/setting"
 	"bellhop/store"
 	"bellhop/tools"
+	asktool "bellhop/tools/ask"
 	"bellhop/tools/channel"
 	"bellhop/tools/history"
 )
@@ -108,7 +109,7 @@ func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner
 	a.bus = bus.New(ctx, bus.Options{Store: s, Adapters: adapters, Aside: aside, Access: access, Agent: cfg.DefaultAgent, Bots: bots,
 		Bindings: bindings(cfg), Commands: commands, PerMinute: cfg.Limits.MessagesPerMinute, Pairing: cfg.Access.Pairing, Owner: told, Log: log})
 	reader := func(adapter string) channel.Read { return a.bus.Features(adapter).Read }
-	set, err := tools.NewSet(history.New(s, time.Local), channel.New(reader, s, time.Local))
+	set, err := tools.NewSet(asktool.New(), history.New(s, time.Local), channel.New(reader, s, time.Local))
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +225,7 @@ func (a *appliance) run(ctx context.Context) error {
 		a.log.Info("taking up what was left", "messages", len(backlog.Items), "undelivered", len(backlog.Rows))
 	}
 	a.bus.Load(backlog)
-	a.mail.Load(backlog.Items)
+	a.mail.Load(backlog)
 
 	intake, stopIntake := context.WithCancel(ctx)
 	pick, stopPicking := context.WithCancel(context.WithoutCancel(ctx))

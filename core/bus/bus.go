@@ -26,12 +26,13 @@ type Store interface {
 	Accept(ctx context.Context, b core.Batch) (core.Accepted, error)
 	Opened(ctx context.Context, run core.Run, r core.Receipt) error
 	RowOpened(ctx context.Context, row core.Row, r core.Receipt) error
-	Delivered(ctx context.Context, row core.Row, r core.Receipt) error
+	Delivered(ctx context.Context, row core.Row, r core.Receipt) (again *core.Row, err error)
 	Bury(ctx context.Context, row core.Row, why string, owner core.Place, tell []core.Piece) ([]core.Row, error)
 	Notify(ctx context.Context, p core.Place, pieces []core.Piece) ([]core.Row, error)
 	Moved(ctx context.Context, m core.Moving) error
 	Known(ctx context.Context, p core.Place, id string) bool
 	Prune(ctx context.Context, before time.Time) (more bool, err error)
+	Lapse(ctx context.Context, split func(core.Place, string) []core.Piece) (core.Accepted, time.Time, error)
 }
 
 // Mail is told what an Accept did. It must not wait.
@@ -91,6 +92,8 @@ type Bus struct {
 	first   core.Place           // where the first owner has claimed to be that
 	elder   map[core.ID]bool     // posts that an earlier process may have begun
 	pruned  time.Time
+	lapse   time.Time     // when an ask is to be looked at; zero: none is open
+	lapses  chan struct{} // of capacity 1: lapse is earlier than it was
 }
 
 type channel struct{ adapter, id string }
@@ -138,7 +141,7 @@ func timeOf(t time.Time) time.Time {
 // New makes a Bus. Nothing runs yet.
 func New(ctx context.Context, o Options) *Bus {
 	b := &Bus{o: o, log: o.Log, accounts: map[string]*account{}, places: map[core.Place]*worker{}, paces: map[core.Place]pace{}, drafts: map[core.ID]*draft{},
-		aliases: map[channel]string{}, told: map[string]time.Time{}, elder: map[core.ID]bool{}, idle: make(chan struct{}),
+		aliases: map[channel]string{}, told: map[string]time.Time{}, elder: map[core.ID]bool{}, idle: make(chan struct{}), lapses: make(chan struct{}, 1),
 		quota: quota{most: o.PerMinute, windows: map[core.PersonID]window{}}}
 	close(b.idle)
 	if b.o.Code == nil {
@@ -188,7 +191,7 @@ func (b *Bus) Load(back core.Backlog) {
 	}
 	for _, it := range back.Items {
 		if it.Kind == core.ResumeItem {
-			b.elder[it.Run.As(core.KindPost)] = true
+			b.elder[it.Post] = true
 		} else {
 			b.elder[it.ID.As(core.KindPost)] = true
 		}
@@ -197,6 +200,7 @@ func (b *Bus) Load(back core.Backlog) {
 		b.elder[row.Post] = true
 	}
 	b.mu.Unlock()
+	b.Await(back.Next)
 	b.Deliver(back.Rows)
 }
 
@@ -217,6 +221,7 @@ func (b *Bus) Run(ctx context.Context, mail Mail) error {
 	errs := make([]error, len(b.o.Adapters))
 	var wg, counted sync.WaitGroup
 	counted.Add(len(b.o.Adapters) - len(b.o.Aside))
+	wg.Go(func() { b.watch(ctx) })
 	for i, a := range b.o.Adapters {
 		acc := b.accounts[a.Name()]
 		wg.Go(func() {

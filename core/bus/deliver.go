@@ -258,7 +258,10 @@ func (w *worker) row(ctx context.Context, j *job) error {
 		j.opened = p.open
 		j.unsure = j.unsure || p.open == nil && p.run.Resumed // its open may be shown
 	}
-	r, err := w.final(ctx, j)
+	r, err := core.Receipt{ID: row.Edit}, error(nil)
+	if !row.Again || w.acc.features.Edits { // else it stays as it is
+		r, err = w.final(ctx, j)
+	}
 	if row.File != nil && errors.Is(err, core.ErrRefused) { // the place may take the words
 		withoutFile(row, err)
 		r, err = w.final(ctx, j)
@@ -278,13 +281,13 @@ func (w *worker) row(ctx context.Context, j *job) error {
 	if row.Last { // before the receipt, after which nobody knows of a mark any more
 		w.answered(ctx, row)
 	}
-	err = w.b.o.Store.Delivered(ctx, *row, r)
-	if errors.Is(err, core.ErrStale) { // somebody was quick to press: once more, without the buttons
-		row.Edit, row.Buttons, row.Again = r.ID, nil, true
+	again, err := w.b.o.Store.Delivered(ctx, *row, r)
+	if again != nil { // somebody was quick to press, or to decide: once more, as it is now
+		*row = *again
 		if _, err = w.final(ctx, j); err != nil {
 			return err
 		}
-		err = w.b.o.Store.Delivered(ctx, *row, r)
+		_, err = w.b.o.Store.Delivered(ctx, *row, r)
 	}
 	if err != nil {
 		row.Edit = r.ID // shown already: the next try edits it, which changes nothing

@@ -293,7 +293,7 @@ func (p *process) runs() {
 		switch {
 		case p.dead, err == nil:
 		case errors.Is(err, core.ErrRunOver):
-			if p.mail, err = p.store.Waiting(p.ctx, bot.Handle, items[0].Thread); err != nil {
+			if p.mail, _, err = p.store.Waiting(p.ctx, bot.Handle, items[0].Thread); err != nil {
 				p.wrong = append(p.wrong, err.Error())
 			}
 		default:
@@ -435,8 +435,9 @@ func (b books) RowOpened(ctx context.Context, row core.Row, r core.Receipt) erro
 	return b.tx("row opened", func() error { return b.Store.RowOpened(ctx, row, r) })
 }
 
-func (b books) Delivered(ctx context.Context, row core.Row, r core.Receipt) error {
-	return b.tx("delivered", func() error { return b.Store.Delivered(ctx, row, r) })
+func (b books) Delivered(ctx context.Context, row core.Row, r core.Receipt) (again *core.Row, err error) {
+	err = b.tx("delivered", func() (err error) { again, err = b.Store.Delivered(ctx, row, r); return err })
+	return again, err
 }
 
 func (b books) Bury(ctx context.Context, row core.Row, why string, owner core.Place, tell []core.Piece) (out []core.Row, err error) {

@@ -220,9 +220,13 @@ func (n *notes) RowOpened(_ context.Context, row core.Row, r core.Receipt) error
 	return n.note(fmt.Sprintf("row opened %s %s", row.Post, r.ID))
 }
 
-func (n *notes) Delivered(_ context.Context, row core.Row, r core.Receipt) error {
+func (n *notes) Delivered(_ context.Context, row core.Row, r core.Receipt) (*core.Row, error) {
 	n.date(r.Time)
-	return n.note(fmt.Sprintf("delivered %s %s", row.Post, r.ID))
+	return nil, n.note(fmt.Sprintf("delivered %s %s", row.Post, r.ID))
+}
+
+func (n *notes) Lapse(context.Context, func(core.Place, string) []core.Piece) (core.Accepted, time.Time, error) {
+	return core.Accepted{}, time.Time{}, n.note("lapse")
 }
 
 func (n *notes) Bury(_ context.Context, row core.Row, _ string, owner core.Place, tell []core.Piece) ([]core.Row, error) {

@@ -212,7 +212,7 @@ func (a *adapter) change(at core.Place, id string, o core.Outbound) (core.Receip
 	if o.Speaker.Name != "" {
 		m.author = o.Speaker.Name
 	}
-	again := m.text == o.Text && (m.file == nil) == (o.File == nil) && m.kind == o.Kind && m.key == o.Key
+	again := m.kind == o.Kind && m.key == o.Key // it is in its place, whatever it says now
 	m.text, m.file, m.thinking, m.kind, m.key, m.buttons = o.Text, o.File, o.Thinking, o.Kind, o.Key, a.shownButtons(o)
 	if !again {
 		a.became(o)

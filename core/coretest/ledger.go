@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"bellhop/core"
 	"bellhop/store"
@@ -98,8 +99,19 @@ func (l *ledger) RowOpened(ctx context.Context, row core.Row, r core.Receipt) er
 	return l.tx("chunk", nil, func() error { return l.Store.RowOpened(ctx, row, r) })
 }
 
-func (l *ledger) Delivered(ctx context.Context, row core.Row, r core.Receipt) error {
-	return l.tx("receipt", nil, func() error { return l.Store.Delivered(ctx, row, r) })
+func (l *ledger) Delivered(ctx context.Context, row core.Row, r core.Receipt) (again *core.Row, err error) {
+	err = l.tx("receipt", nil, func() (err error) { again, err = l.Store.Delivered(ctx, row, r); return err })
+	return again, err
+}
+
+func (l *ledger) Park(ctx context.Context, run core.Run, st core.Step, open *core.Receipt, p core.Parking) (out core.Parked, err error) {
+	err = l.tx("park", &out.Rows, func() (err error) { out, err = l.Store.Park(ctx, run, st, open, p); return err })
+	return out, err
+}
+
+func (l *ledger) Lapse(ctx context.Context, split func(core.Place, string) []core.Piece) (out core.Accepted, next time.Time, err error) {
+	err = l.tx("lapse", &out.Rows, func() (err error) { out, next, err = l.Store.Lapse(ctx, split); return err })
+	return out, next, err
 }
 
 func (l *ledger) Bury(ctx context.Context, row core.Row, why string, owner core.Place, tell []core.Piece) (out []core.Row, err error) {

@@ -23,7 +23,7 @@ type trap struct {
 	hold       bool
 }
 
-var happenings = []string{"accept", "begin", "opened", "step", "join", "settle", "chunk", "receipt", "bury", "moved", "notify", "stopclean", "prepared",
+var happenings = []string{"accept", "begin", "opened", "step", "join", "park", "lapse", "settle", "chunk", "receipt", "bury", "moved", "notify", "stopclean", "prepared",
 	"model", "tool", "open", "post", "edit", "update", "resolve", "read"}
 
 // set reads "WHEN MOMENT [N]", or "off", which ends all.

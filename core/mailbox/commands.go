@@ -11,7 +11,7 @@ import (
 // Commands are the ones about conversations and the work in them. What they
 // change, they change in the transaction that accepts them.
 func Commands() []core.Command {
-	return []core.Command{
+	return append(asks(), []core.Command{
 		{Name: "new", Help: "start over: a fresh conversation here", Role: core.Member, Run: fresh},
 		{Name: "threads", Help: "earlier conversations here", Role: core.Member, Run: threads},
 		{Name: "resume", Help: "go back to an earlier conversation", Role: core.Member, Run: resume},
@@ -20,7 +20,7 @@ func Commands() []core.Command {
 		{Name: "tasks", Help: "what there is to do, and was done lately", Role: core.Member, Run: tasks},
 		{Name: "task", Help: "one task, more closely", Role: core.Member, Run: task},
 		{Name: "retry", Help: "try again what failed or was stopped last", Role: core.Member, Run: retry},
-	}
+	}...)
 }
 
 func fresh(_ context.Context, inv core.Invocation) (core.CommandReply, error) {

@@ -25,7 +25,7 @@ type Runner interface {
 	// run is settled; core.ErrRunOver when nothing was left to do, because the
 	// ledger had ended the items or the run; core.ErrStopping, with the ID of a
 	// stored run that the next start resumes (or ""), when ctx ended with that
-	// cause.
+	// cause; core.ErrWaiting when the run waits for a person.
 	Run(ctx context.Context, bot core.Bot, items []core.Item) (core.ID, error)
 	// Wait tells the person whose message waits for a free slot.
 	Wait(ctx context.Context, bot core.Bot, items []core.Item)
@@ -33,7 +33,7 @@ type Runner interface {
 
 // Store is the part of the ledger that the mailboxes use.
 type Store interface {
-	Waiting(ctx context.Context, bot string, thread core.ID) ([]core.Item, error)
+	Waiting(ctx context.Context, bot string, thread core.ID) (items []core.Item, run core.ID, err error)
 	StopClean(ctx context.Context, runs []core.ID) error
 }
 
@@ -70,8 +70,16 @@ func New(o Options) *System {
 	return s
 }
 
-// Load takes over the items that an earlier process has left.
-func (s *System) Load(items []core.Item) { s.add(items) }
+// Load takes over what an earlier process has left: items that wait, and threads
+// that wait for a person.
+func (s *System) Load(back core.Backlog) {
+	for _, p := range back.Parked {
+		if b := s.boxes[p.Bot]; b != nil {
+			b.tell(func() { b.park(p.Thread, p.Run) })
+		}
+	}
+	s.add(back.Items)
+}
 
 // Apply takes in what an Accept did: items that ended leave their queues, runs
 // that a person stopped are cancelled, new items wake their bots. It does not
@@ -89,6 +97,11 @@ func (s *System) Apply(a core.Accepted) {
 		}
 	}
 	s.mu.Unlock()
+	if len(a.Stopped) > 0 {
+		for _, b := range s.boxes {
+			b.tell(func() { b.unpark(a.Stopped) })
+		}
+	}
 	s.add(a.Items)
 }
 
@@ -168,6 +181,12 @@ type mail struct {
 	thread core.ID
 	items  []core.Item // resumes first, then oldest first
 	busy   bool        // a run is in progress
+	parked core.ID     // the run that waits for a person, and all but its resume with it; empty: none
+}
+
+// waits reports whether nothing of the mail can be picked.
+func (m *mail) waits() bool {
+	return m.busy || len(m.items) == 0 || m.parked != "" && m.items[0].Kind != core.ResumeItem
 }
 
 // order is where the mail stands among the ready ones: resumes come first,
@@ -243,7 +262,7 @@ func (b *box) start(work context.Context, runs *sync.WaitGroup) {
 		items = items[:1]
 	}
 	m.items = slices.Clone(m.items[len(items):])
-	m.busy = true
+	m.busy, m.parked = true, ""
 	b.running++
 	b.note(m)
 	runs.Go(func() {
@@ -274,7 +293,7 @@ func (b *box) run(work context.Context, items []core.Item) (err error) {
 		b.s.mu.Unlock()
 	}()
 	cut, err := b.s.o.Runner.Run(ctx, b.bot, items)
-	if cut != "" {
+	if errors.Is(err, core.ErrStopping) && cut != "" {
 		b.s.mu.Lock()
 		b.s.stopped = append(b.s.stopped, cut)
 		b.s.mu.Unlock()
@@ -283,7 +302,7 @@ func (b *box) run(work context.Context, items []core.Item) (err error) {
 }
 
 // finished takes a thread back after a run. When the ledger had ended the run
-// or its items meanwhile, the ledger says what waits now. Mail whose run could
+// or its items meanwhile, or the run waits, the ledger says what waits now. Mail whose run could
 // not even settle stays in the ledger until the next start.
 func (b *box) finished(work context.Context, m *mail, err error) {
 	b.running--
@@ -291,13 +310,13 @@ func (b *box) finished(work context.Context, m *mail, err error) {
 	b.note(m)
 	switch {
 	case err == nil, errors.Is(err, core.ErrStopping):
-	case errors.Is(err, core.ErrRunOver):
-		items, err := b.s.o.Store.Waiting(context.WithoutCancel(work), b.bot.Handle, m.thread)
+	case errors.Is(err, core.ErrRunOver), errors.Is(err, core.ErrWaiting):
+		items, parked, err := b.s.o.Store.Waiting(context.WithoutCancel(work), b.bot.Handle, m.thread)
 		if err != nil {
 			b.s.o.Log.Error("mailbox cannot be read", "bot", b.bot.Handle, "thread", m.thread, "err", err)
 			break
 		}
-		m.items = nil
+		m.items, m.parked = nil, parked
 		for _, it := range items {
 			m.insert(it)
 		}
@@ -310,12 +329,12 @@ func (b *box) finished(work context.Context, m *mail, err error) {
 // requeue makes the thread ready, in its place, if it has mail and no run.
 func (b *box) requeue(m *mail) {
 	b.ready = slices.DeleteFunc(b.ready, func(r *mail) bool { return r == m })
-	switch {
-	case m.busy:
-	case len(m.items) == 0:
+	if len(m.items) == 0 && !m.busy && m.parked == "" {
 		delete(b.threads, m.thread)
-	default:
-		b.threads[m.thread] = m
+		return
+	}
+	b.threads[m.thread] = m
+	if !m.waits() {
 		i, _ := slices.BinarySearchFunc(b.ready, m.order(), func(r *mail, o uint64) int {
 			switch {
 			case r.order() < o:
@@ -374,6 +393,26 @@ func (m *mail) insert(it core.Item) {
 	})
 	if !found {
 		m.items = slices.Insert(m.items, i, it)
+	}
+}
+
+// park has the thread wait for a person.
+func (b *box) park(thread, run core.ID) {
+	m := b.threads[thread]
+	if m == nil {
+		m = &mail{thread: thread}
+	}
+	m.parked = run
+	b.requeue(m)
+}
+
+// unpark lets threads go on whose waiting runs have ended.
+func (b *box) unpark(runs []core.ID) {
+	for _, m := range b.threads {
+		if slices.Contains(runs, m.parked) {
+			m.parked = ""
+			b.requeue(m)
+		}
 	}
 }
 

@@ -25,6 +25,7 @@ type desk struct {
 	running map[string]int // by bot
 	most    map[string]int
 	waiting []core.Item
+	parked  core.ID
 	clean   []core.ID
 }
 
@@ -76,8 +77,8 @@ func (d *desk) Wait(_ context.Context, _ core.Bot, items []core.Item) {
 	d.told = append(d.told, label(items))
 }
 
-func (d *desk) Waiting(_ context.Context, bot string, thread core.ID) ([]core.Item, error) {
-	return slices.DeleteFunc(slices.Clone(d.waiting), func(it core.Item) bool { return it.Bot != bot || it.Thread != thread }), nil
+func (d *desk) Waiting(_ context.Context, bot string, thread core.ID) ([]core.Item, core.ID, error) {
+	return slices.DeleteFunc(slices.Clone(d.waiting), func(it core.Item) bool { return it.Bot != bot || it.Thread != thread }), d.parked, nil
 }
 
 func (d *desk) StopClean(_ context.Context, runs []core.ID) error {
@@ -207,7 +208,7 @@ func TestResumesComeFirstAndAlone(t *testing.T) {
 	talk(t, d, o, func(t *testing.T, s *System) {
 		resume := item(9, "ann", "t2")
 		resume.Kind, resume.Message, resume.Run = core.ResumeItem, "", "r3"
-		s.Load([]core.Item{item(4, "ann", "t2"), item(5, "ann", "t1"), resume})
+		s.Load(core.Backlog{Items: []core.Item{item(4, "ann", "t2"), item(5, "ann", "t1"), resume}})
 		started := d.take()
 		for len(started) < 3 {
 			thread, _, _ := strings.Cut(strings.TrimPrefix(started[len(started)-1], "ann/"), ":")

@@ -40,10 +40,11 @@ func (v *View) own(m *core.Message) bool {
 }
 
 // anchor is the number of the message that m stands right after, or of m itself
-// when it stands at its own place. A reply stands after the newest message that
-// its run had read; one without that mark at its own place.
+// when it stands at its own place. A reply, a question and the answer to that
+// stand after the newest message that their run had read; one without that mark
+// at its own place.
 func (v *View) anchor(m *core.Message) uint64 {
-	if v.own(m) && m.After != "" {
+	if m.After != "" && (v.own(m) || m.For == v.Bot.Handle) {
 		return m.After.Seq()
 	}
 	return m.ID.Seq()

@@ -28,6 +28,7 @@ type Store interface {
 	Step(ctx context.Context, run core.Run, step core.Step) error
 	Arrived(ctx context.Context, run core.Run, most int) (core.Arrival, error)
 	Join(ctx context.Context, run core.Run, in core.Arrival, prepared []core.Message) (core.Run, error)
+	Park(ctx context.Context, run core.Run, step core.Step, open *core.Receipt, p core.Parking) (core.Parked, error)
 	Settle(ctx context.Context, run core.Run, open *core.Receipt, end core.Settlement) (core.Settled, error)
 }
 
@@ -37,6 +38,7 @@ type Outbox interface {
 	Update(run core.Run, p core.Preview)
 	Receipt(ctx context.Context, run core.Run) *core.Receipt
 	Deliver(rows []core.Row)
+	Await(at time.Time)
 	Split(p core.Place, markdown string) []core.Piece
 	SplitBelow(p core.Place, markdown, thinking string) []core.Piece
 	Thinks(p core.Place) bool
@@ -113,6 +115,8 @@ func (r *Runner) Run(ctx context.Context, bot core.Bot, items []core.Item) (core
 			continue
 		case errors.Is(err, core.ErrStopping):
 			return t.run.ID, err
+		case errors.Is(err, core.ErrWaiting):
+			return "", err
 		}
 		return "", err
 	}
@@ -134,6 +138,7 @@ type turn struct {
 	run   core.Run
 	view  prompt.View
 	steps []core.Step
+	began time.Time // of its work: the start, or where it went on
 	// strikes counts tool calls whose arguments could not be read.
 	strikes int
 	folded  bool        // the window was narrowed after an overflow
@@ -249,17 +254,17 @@ func (t *turn) work(ctx context.Context) error {
 		}
 	}
 	t.o.Outbox.Open(t.run, t.speaker(), openStatus)
-	began := t.run.Created
-	if t.run.Resumed { // the time it lay still does not count
-		began = time.Now()
+	t.began = t.run.Created
+	if t.run.Resumed || t.run.Worked > 0 { // the time it lay still or waited does not count
+		t.began = time.Now()
 	}
-	limit, cancel := context.WithDeadlineCause(ctx, began.Add(t.bot.RunTime), errRunTime)
+	limit, cancel := context.WithDeadlineCause(ctx, t.began.Add(t.bot.RunTime-t.run.Worked), errRunTime)
 	defer cancel()
 	end, err := t.loop(limit)
 	switch {
 	case err == nil: // what is worked out is not lost to the time limit any more
 		return t.settle(ctx, end)
-	case errors.Is(err, core.ErrRunOver), errors.Is(err, core.ErrStale), errors.Is(err, core.ErrStopping):
+	case errors.Is(err, core.ErrRunOver), errors.Is(err, core.ErrStale), errors.Is(err, core.ErrStopping), errors.Is(err, core.ErrWaiting):
 		return err
 	case ctx.Err() != nil:
 		return context.Cause(ctx)

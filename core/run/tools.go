@@ -129,6 +129,8 @@ func (t *turn) finishTools(ctx context.Context, st *core.Step) error {
 			return context.Cause(ctx)
 		case err != nil:
 			return fmt.Errorf("tool %s: %w", use.Name, err)
+		case result.Question != nil:
+			return t.askQuestion(ctx, st, use, *result.Question)
 		}
 		use.State, use.Output, use.Ended = core.ToolDone, t.o.Cap(result.Text, spec.MaxOutput), time.Now().UTC().Truncate(time.Millisecond)
 		if result.Failed {

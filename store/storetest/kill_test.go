@@ -115,7 +115,7 @@ func answer(ctx context.Context, s *store.Store, it core.Item) error {
 }
 
 func show(ctx context.Context, s *store.Store, row core.Row) error {
-	if err := s.Delivered(ctx, row, core.Receipt{ID: "open " + string(row.Post.As(core.KindRun))}); err != nil {
+	if _, err := s.Delivered(ctx, row, core.Receipt{ID: "open " + string(row.Post.As(core.KindRun))}); err != nil {
 		return err
 	}
 	fmt.Println("shown", row.Post)

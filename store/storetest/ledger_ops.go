@@ -503,7 +503,7 @@ func (h *house) deliver(t *rapid.T) {
 	case "open":
 		h.do(func() error { return h.store.RowOpened(h.ctx, row, receipt) }, func() {}, func() {})
 	case "show":
-		h.do(func() error { return h.store.Delivered(h.ctx, row, receipt) }, func() { pop(1) }, func() {})
+		h.do(func() error { _, err := h.store.Delivered(h.ctx, row, receipt); return err }, func() { pop(1) }, func() {})
 	case "bury":
 		n := 0
 		for n < len(h.rows[channel]) && h.rows[channel][n].Post == row.Post {

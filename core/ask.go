@@ -1,0 +1,153 @@
+package core
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// AskKind says what a run waits for.
+type AskKind string
+
+// The kinds of Ask.
+const (
+	QuestionAsk AskKind = "question" // what to do, in a person's words
+	ApprovalAsk AskKind = "approval" // whether a call of a tool may be made
+)
+
+// AskState is where an ask is in its life. It begins open; whatever else it
+// becomes, it stays.
+type AskState string
+
+// The states.
+const (
+	AskOpen     AskState = "open"
+	AskAnswered AskState = "answered" // a question, by a person
+	AskAllowed  AskState = "allowed"  // an approval, by a person
+	AskDenied   AskState = "denied"   // an approval, by a person
+	AskExpired  AskState = "expired"  // nobody answered: that is no, where no is an answer
+	AskDropped  AskState = "dropped"  // the run that asked has ended
+)
+
+// Ask is something that a run waits for a person to say: the answer to a
+// question of its bot, or leave to make a call. It has a post of its own, with
+// which the run's part before it ends, and it is decided once.
+type Ask struct {
+	ID     ID      `json:"id"`
+	Kind   AskKind `json:"kind"`
+	Bot    string  `json:"bot"`
+	Run    ID      `json:"run"`
+	Thread ID      `json:"thread"`
+	Place  Place   `json:"place"`
+	Direct bool    `json:"direct,omitempty"` // the place is one person's and ours
+	Post   ID      `json:"post"`
+	Step   int     `json:"step"`    // of the run
+	CallID string  `json:"call_id"` // of the step: the call that gets the answer
+
+	For     Requester  `json:"for"`              // whose work it is
+	Others  []PersonID `json:"others,omitempty"` // who else has spoken in what the run read
+	Text    string     `json:"text"`             // the question; of an approval, the call in one line
+	Choices []string   `json:"choices,omitempty"`
+	Grant   *Grantable `json:"grant,omitempty"` // of an approval
+
+	State   AskState   `json:"state"`
+	Created time.Time  `json:"created"`
+	Remind  time.Time  `json:"remind,omitzero"` // when people are told again that it is open; zero: they were
+	Expires time.Time  `json:"expires"`
+	Answer  string     `json:"answer,omitempty"`
+	By      Requester  `json:"by,omitzero"` // who has decided it
+	Ended   time.Time  `json:"ended,omitzero"`
+	Told    []PersonID `json:"told,omitempty"` // who wrote something else meanwhile, and was told what is waiting
+}
+
+// Requester is the person whose message a run works on, or who has decided
+// something. The name is what it was then, and not trusted.
+type Requester struct {
+	ID   PersonID `json:"id,omitempty"`
+	Name string   `json:"name,omitempty"`
+}
+
+// Grantable is the call that an approval is about.
+type Grantable struct {
+	Tool   string `json:"tool"`
+	Args   string `json:"args"`             // as the run would make it
+	Hash   string `json:"hash"`             // of both: what is allowed is this and nothing else
+	Class  string `json:"class"`            // of the calls that "for this task" speaks of, and a refusal
+	Always bool   `json:"always,omitempty"` // may be remembered
+	Shown  string `json:"shown"`            // the call as people see it
+}
+
+// Grant words: what an approval may be given for.
+const (
+	GrantOnce   = "once"
+	GrantTask   = "task"
+	GrantAlways = "always"
+)
+
+// Answer is what a person says to an ask.
+type Answer struct {
+	By    Requester
+	Role  Role
+	Here  bool   // they say it where the ask is
+	Text  string // of a question; of an approval, the reason of a refusal; may be blank
+	Grant string // of an approval: once, task or always; empty: denied
+}
+
+// Approver decides whether the person may decide about calls that are made for
+// the requester.
+type Approver func(who PersonID, role Role, requester PersonID) bool
+
+// May reports whether the person may decide the ask. A question may be answered
+// by whoever may talk where it is asked, and elsewhere by those whom it waits
+// for; about a call decide those whom may names, by default the requester alone.
+func (a *Ask) May(who Answer, may Approver) bool {
+	switch {
+	case who.By.ID == "" || who.Role < Member:
+		return false
+	case a.Kind == QuestionAsk:
+		return who.Here || a.Concerns(who.By.ID)
+	case may == nil:
+		return who.By.ID == a.For.ID
+	}
+	return may(who.By.ID, who.Role, a.For.ID)
+}
+
+// Choice is the choice that a text names, by its number or its words; false: it
+// names none.
+func (a *Ask) Choice(text string) (string, bool) {
+	text = strings.TrimSpace(text)
+	for i, c := range a.Choices {
+		if strings.EqualFold(text, c) || text == strconv.Itoa(i+1) {
+			return c, true
+		}
+	}
+	return "", false
+}
+
+// Concerns reports whether the ask waits for the person: for whom the work is
+// done, or, if it is a question, who has spoken in the conversation.
+func (a *Ask) Concerns(who PersonID) bool {
+	return who != "" && (a.For.ID == who || a.Kind == QuestionAsk && slices.Contains(a.Others, who))
+}
+
+// Parking is what Park takes: why a run stops, and what people see.
+type Parking struct {
+	Ask     Ask           // without what the ledger knows: IDs, times, state
+	Said    string        // what stays in the thread of it as the bot's words; blank: nothing
+	Pieces  []Piece       // what is shown
+	Buttons []Button      // below the last piece
+	Remind  time.Duration // after which people are told again; 0: never
+	Life    time.Duration // after which it expires
+	Worked  time.Duration // since the run began, or last waited
+	Speaker Speaker
+}
+
+// Parked is a run that waits, and keeps its thread waiting for its bot.
+type Parked struct {
+	Run    ID
+	Bot    string
+	Thread ID
+	Rows   []Row     // to deliver
+	Next   time.Time // when an ask is to be looked at again
+}

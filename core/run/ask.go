@@ -1,0 +1,94 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"bellhop/core"
+)
+
+const (
+	// A question waits for a day, and people are told again after an hour.
+	questionLife   = 24 * time.Hour
+	questionRemind = time.Hour
+	// maxOthers bounds how many people beside the requester a question waits for.
+	maxOthers = 20
+)
+
+// askQuestion parks the run until a person has answered the call's question.
+func (t *turn) askQuestion(ctx context.Context, st *core.Step, use *core.ToolUse, q core.Question) error {
+	said := cmp.Or(strings.TrimSpace(st.Text()), t.said())
+	text := joined(said, "❓ "+q.Text)
+	nonce := newNonce()
+	var buttons []core.Button
+	features := t.o.Outbox.Features(t.run.Reply.Place.Adapter)
+	for i, c := range q.Choices {
+		if features.Buttons {
+			buttons = append(buttons, core.Button{Label: c, Value: fmt.Sprintf("answer %d %s", i+1, nonce)})
+		} else {
+			text += fmt.Sprintf("\n%d. %s", i+1, c)
+		}
+	}
+	return t.park(ctx, st, use, core.Parking{
+		Ask:  core.Ask{Kind: core.QuestionAsk, Text: q.Text, Choices: q.Choices, Others: t.others()},
+		Said: joined(said, "❓ "+q.Text), Pieces: t.o.Outbox.Split(t.run.Reply.Place, text), Buttons: buttons, Remind: questionRemind, Life: questionLife,
+	})
+}
+
+// park stores that the run waits, and shows for what. It returns
+// core.ErrWaiting if that has succeeded.
+func (t *turn) park(ctx context.Context, st *core.Step, use *core.ToolUse, p core.Parking) error {
+	use.State, use.Started = core.ToolPending, time.Time{}
+	p.Ask.CallID, p.Speaker, p.Worked = use.CallID, t.speaker(), time.Since(t.began)
+	open := t.o.Outbox.Receipt(ctx, t.run)
+	var parked core.Parked
+	err := t.store(ctx, func(ctx context.Context) (err error) {
+		parked, err = t.o.Store.Park(ctx, t.run, *st, open, p)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	t.o.Outbox.Deliver(parked.Rows)
+	t.o.Outbox.Await(parked.Next)
+	t.log.Debug("run waits for a person", "kind", p.Ask.Kind, "call", use.Name)
+	return core.ErrWaiting
+}
+
+// newNonce makes a press hard to guess: 128 bits.
+func newNonce() string {
+	var b [16]byte
+	rand.Read(b[:])
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// others are the people beside the requester who have spoken in what the run
+// reads, the last one first.
+func (t *turn) others() []core.PersonID {
+	var out []core.PersonID
+	for i := range slices.Backward(t.view.Messages) {
+		m := &t.view.Messages[i]
+		id := core.PersonID(m.Sender.ID)
+		if m.Sender.Kind == core.HumanActor && id != t.run.For.ID && !slices.Contains(out, id) && len(out) < maxOthers {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// joined are paragraphs, without those that are blank or there already.
+func joined(paragraphs ...string) string {
+	var all []string
+	for _, p := range paragraphs {
+		if p = strings.TrimSpace(p); p != "" && !slices.Contains(all, p) {
+			all = append(all, p)
+		}
+	}
+	return strings.Join(all, "\n\n")
+}

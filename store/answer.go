@@ -1,0 +1,198 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"bellhop/core"
+)
+
+// Asks implements core.Desk.
+func (d *desk) Asks(v core.Viewer) ([]core.Ask, error) {
+	open, err := d.openAsks("")
+	return concerning(v, open), err
+}
+
+// Ask implements core.Desk.
+func (d *desk) Ask(id core.ID) (core.Ask, bool, error) {
+	return get[core.Ask](d.tx, idKey(famAsk, id))
+}
+
+// Decide implements core.Desk.
+func (d *desk) Decide(ask core.ID, ans core.Answer) (bool, error) {
+	a, ok, err := d.Ask(ask)
+	if err != nil || !ok {
+		return false, err
+	}
+	return d.answer(a, ans, nil)
+}
+
+// answer has a person decide an ask, if they may and it is open; msg is the
+// message that says so, if any.
+func (a *acceptance) answer(ask core.Ask, ans core.Answer, msg *core.Message) (bool, error) {
+	if ask.State != core.AskOpen || !a.Now().Before(ask.Expires) || !ask.May(ans, a.batch.Approver) {
+		return false, nil
+	}
+	rows, items, err := a.conclude(ask, verdict(ask, ans, msg), a.batch.Split)
+	a.out.Rows, a.out.Items = append(a.out.Rows, rows...), append(a.out.Items, items...)
+	return err == nil, err
+}
+
+// verdict is what a person's answer makes of an ask.
+func verdict(ask core.Ask, ans core.Answer, msg *core.Message) decided {
+	by := ans.By.Name
+	if by == "" {
+		by = string(ans.By.ID)
+	}
+	d := decided{answer: ans}
+	switch reason := strings.TrimSpace(ans.Text); {
+	case ask.Kind == core.QuestionAsk:
+		d.state, d.result, d.outcome = core.AskAnswered, by+" answered: "+ans.Text, "✅ "+by+": "+clip(ans.Text, 200)
+		d.message = msg
+		if msg == nil {
+			d.message = &core.Message{Sender: core.Actor{Kind: core.HumanActor, ID: string(ans.By.ID)}, Name: ans.By.Name, Parts: []core.Part{core.Text(ans.Text)}}
+		} else {
+			d.after = msg.PlatformID
+		}
+	case ans.Grant == "":
+		d.state, d.refuse, d.failed = core.AskDenied, true, true
+		d.result, d.outcome = by+" did not allow this call, so it was not made. Do not try it again.", "🚫 Not allowed by "+by
+		if reason != "" {
+			d.result, d.outcome = d.result+" The reason: "+reason, d.outcome+": "+clip(reason, 200)
+		}
+	default:
+		d.state, d.allow, d.grant = core.AskAllowed, ask.Grant.Hash, ans.Grant == core.GrantTask
+		d.outcome = map[string]string{core.GrantOnce: "✅ Allowed once by ", core.GrantTask: "✅ Allowed for this task by ", core.GrantAlways: "✅ Always allowed by "}[ans.Grant] + by
+	}
+	return d
+}
+
+// said takes a message for the answer to what is open in its thread, if it is
+// one: the reply to a question, what the person writes for whom the work is
+// done, or a choice or "yes" by whoever may say so. done: it needs no run.
+func (a *acceptance) said(e *core.Entry, th core.Thread, msg core.Message, ours bool) (done bool, err error) {
+	if th.ID == "" || strings.TrimSpace(e.In.Text) == "" || e.In.Others && !e.In.Mentioned {
+		return false, nil
+	}
+	open, err := a.openAsks(th.ID)
+	if err != nil || len(open) == 0 {
+		return false, err
+	}
+	ask, replied, err := a.meantAsk(e, open, ours)
+	if err != nil || ask.ID == "" {
+		return false, err
+	}
+	ans := core.Answer{By: core.Requester{ID: e.In.From.ID, Name: e.In.From.Name}, Role: a.role, Here: true}
+	if !answers(ask, &ans, e.In.Text, replied) {
+		return false, nil
+	}
+	if names := fileNames(e.In.Files); names != "" {
+		ans.Text += "\n(with " + names + ", to be seen in the conversation)"
+	}
+	return a.answer(ask, ans, &msg)
+}
+
+// meantAsk is which of the open ones a message is about: the one that it
+// replies to, that of the bot which it mentions, or the only one.
+func (a *acceptance) meantAsk(e *core.Entry, open []core.Ask, ours bool) (ask core.Ask, replied bool, err error) {
+	if e.In.ReplyTo != "" {
+		ref, _, err := get[platformRow](a.tx, a.platformKey(e.In.Place, e.In.ReplyTo))
+		if err != nil {
+			return ask, false, err
+		}
+		if i := slices.IndexFunc(open, func(q core.Ask) bool { return q.Post == ref.Post }); i >= 0 {
+			return open[i], true, nil
+		}
+	}
+	if mentions := core.Mentions(e.In.Text); len(mentions) > 0 {
+		open = slices.DeleteFunc(slices.Clone(open), func(q core.Ask) bool { return !slices.Contains(mentions, q.Bot) })
+		if slices.ContainsFunc(mentions, func(h string) bool {
+			return slices.Contains(a.batch.Bots, h) && !slices.ContainsFunc(open, func(q core.Ask) bool { return q.Bot == h })
+		}) {
+			return ask, false, nil // it is for another bot, too
+		}
+	}
+	if len(open) != 1 {
+		return ask, false, nil
+	}
+	if ask = open[0]; !ours { // nobody spoke to us: only what can be nothing else counts
+		if _, choice := ask.Choice(e.In.Text); !choice || !ask.Concerns(e.In.From.ID) {
+			return core.Ask{}, false, nil
+		}
+	}
+	return ask, false, nil
+}
+
+// answers reads a text as what it says to the ask.
+func answers(ask core.Ask, ans *core.Answer, text string, replied bool) bool {
+	text = strings.TrimSpace(text)
+	if ask.Kind == core.ApprovalAsk {
+		word, reason, _ := strings.Cut(text, " ")
+		switch word = strings.ToLower(strings.Trim(word, ".,!")); {
+		case (word == "no" || word == "deny") && (reason == "" || replied):
+			ans.Text = strings.TrimSpace(reason)
+			return true
+		case reason == "" && (word == "yes" || word == "allow"):
+			ans.Grant = core.GrantOnce
+			return true
+		}
+		return false
+	}
+	if choice, ok := ask.Choice(text); ok {
+		ans.Text = choice
+		return true
+	}
+	ans.Text = text
+	return replied || len(ask.Choices) == 0 && (ask.For.ID == ans.By.ID || ask.For.ID == "")
+}
+
+func fileNames(files []core.File) string {
+	var names []string
+	for _, f := range files {
+		names = append(names, clip(f.Name, 80))
+	}
+	return strings.Join(names, ", ")
+}
+
+// remindOf tells a person whose message waits since its bot waits for an
+// answer, once for each ask, what that is.
+func (a *acceptance) remindOf(e *core.Entry, th core.Thread, items []core.Item) error {
+	if len(items) == 0 {
+		return nil
+	}
+	open, err := a.openAsks(th.ID)
+	if err != nil {
+		return err
+	}
+	for _, ask := range open {
+		theirs := slices.ContainsFunc(items, func(it core.Item) bool { return it.Bot == ask.Bot })
+		if !theirs || slices.Contains(ask.Told, e.In.From.ID) || len(ask.Told) >= maxTold {
+			continue
+		}
+		ask.Told = append(ask.Told, e.In.From.ID)
+		if err := a.putAsk(ask); err != nil {
+			return err
+		}
+		if err := a.say(core.NoticePost, th.ID, &e.In, th.Place, waitsFor(ask, markOf(e), e.In.From.ID)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxTold bounds who is told of one ask.
+const maxTold = 50
+
+// waitsFor says what an ask waits for, to somebody who wrote something else.
+func waitsFor(ask core.Ask, mark string, who core.PersonID) string {
+	whose := "an answer"
+	if ask.For.Name != "" && ask.For.ID != who {
+		whose = ask.For.Name + "'s answer"
+	}
+	how := fmt.Sprintf("reply to it, or write %sanswer %s and the answer", mark, ask.ID)
+	if ask.Kind == core.ApprovalAsk {
+		how = fmt.Sprintf("press a button, or write %sallow %s or %sdeny %s", mark, ask.ID, mark, ask.ID)
+	}
+	return fmt.Sprintf("@%s waits for %s: “%s” (%s). Your message waits until then.", ask.Bot, whose, clip(ask.Text, 200), how)
+}
