@@ -7,7 +7,9 @@ import "context"
 type Command struct {
 	Name string // without the slash, lower case
 	Help string // one line
-	Role Role   // least role that may use it
+	// Usual commands are listed with that by /help, others by name.
+	Usual bool
+	Role  Role // least role that may use it
 	// Run does it. It is called within the transaction that accepts the
 	// message, perhaps more than once, so it must touch nothing but the
 	// invocation's Desk and values it can read without waiting. A *UserError

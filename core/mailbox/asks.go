@@ -14,7 +14,7 @@ import (
 // those that the buttons below a question are.
 func asks() []core.Command {
 	return []core.Command{
-		{Name: "inbox", Help: "questions and approvals that wait for you", Role: core.Member, Run: inbox},
+		{Name: "inbox", Usual: true, Help: "questions and approvals that wait for you", Role: core.Member, Run: inbox},
 		{Name: "answer", Help: "answer a question of a bot", Role: core.Member, Run: answer},
 		{Name: "allow", Help: "allow what a bot has asked leave for: once, task or always", Role: core.Member, Run: allow},
 		{Name: "deny", Help: "do not allow it; a reason may follow", Role: core.Member, Run: deny},

@@ -12,14 +12,14 @@ import (
 // change, they change in the transaction that accepts them.
 func Commands() []core.Command {
 	return append(asks(), []core.Command{
-		{Name: "new", Help: "start over: a fresh conversation here", Role: core.Member, Run: fresh},
-		{Name: "threads", Help: "earlier conversations here", Role: core.Member, Run: threads},
+		{Name: "new", Usual: true, Help: "start over: a fresh conversation here", Role: core.Member, Run: fresh},
+		{Name: "threads", Usual: true, Help: "earlier conversations here", Role: core.Member, Run: threads},
 		{Name: "resume", Help: "go back to an earlier conversation", Role: core.Member, Run: resume},
-		{Name: "stop", Help: "stop what I am doing here", Role: core.Member, Run: stop},
+		{Name: "stop", Usual: true, Help: "stop what I am doing here", Role: core.Member, Run: stop},
 		{Name: "cancel", Help: "cancel one task, by its id", Role: core.Member, Run: cancel},
-		{Name: "tasks", Help: "what there is to do, and was done lately", Role: core.Member, Run: tasks},
+		{Name: "tasks", Usual: true, Help: "what there is to do, and was done lately", Role: core.Member, Run: tasks},
 		{Name: "task", Help: "one task, more closely", Role: core.Member, Run: task},
-		{Name: "retry", Help: "try again what failed or was stopped last", Role: core.Member, Run: retry},
+		{Name: "retry", Usual: true, Help: "try again what failed or was stopped last", Role: core.Member, Run: retry},
 	}...)
 }
 
