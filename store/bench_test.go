@@ -71,7 +71,7 @@ func settle(b *testing.B, s *store.Store, run core.Run, open *core.Receipt) core
 }
 
 func BenchmarkAccept(b *testing.B) {
-	for _, size := range []int{1, 100} {
+	for _, size := range []int{1, 100, 1000} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
 			engines(b, func(b *testing.B, s *store.Store, _ engine) {
 				n := 0

@@ -53,11 +53,10 @@ func (a *acceptance) hear(in *core.Inbound, place core.Place) error {
 	}
 	ours := a.row.Fate == core.FateCommand
 	if !ours {
-		at, err := a.Get(placeKey(place))
-		if err != nil {
+		var err error
+		if _, ours, err = get[placeRow](a.tx, placeKey(place)); err != nil {
 			return err
 		}
-		ours = at[0] != nil
 	}
 	if !ours {
 		return nil

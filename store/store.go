@@ -77,6 +77,7 @@ type tx struct {
 	Tx
 	series func(core.Place) string // of Options
 	bad    []damage
+	kept   map[string]kept // by key; nil: none are kept
 }
 
 type damage struct {
@@ -108,11 +109,14 @@ func (s *Store) update(ctx context.Context, f func(*tx) error) error {
 	for {
 		var t tx
 		err := s.engine.Update(ctx, func(e Tx) error {
-			t = tx{Tx: e, series: s.o.Series}
-			if err := f(&t); err != nil || len(t.bad) == 0 {
+			t = tx{Tx: e, series: s.o.Series, kept: map[string]kept{}}
+			if err := f(&t); err != nil {
 				return err
 			}
-			return errUnmended
+			if len(t.bad) > 0 {
+				return errUnmended
+			}
+			return t.saveAll()
 		})
 		if errors.Is(err, ErrReopen) && s.o.Broken != nil {
 			s.broken.Do(func() { s.o.Broken(err) })
@@ -128,6 +132,9 @@ func (s *Store) update(ctx context.Context, f func(*tx) error) error {
 
 // get reads one row. A damaged one counts as missing.
 func get[T any](t *tx, key []byte) (v T, ok bool, err error) {
+	if v, ok = t.kept[string(key)].row.(T); ok {
+		return v, true, nil
+	}
 	raw, err := t.Get(key)
 	if err != nil || raw[0] == nil {
 		return v, false, err
@@ -137,6 +144,7 @@ func get[T any](t *tx, key []byte) (v T, ok bool, err error) {
 		var zero T
 		return zero, false, nil
 	}
+	t.keep(key, v, false)
 	return v, true, nil
 }
 
@@ -155,6 +163,9 @@ func (t *tx) damaged(key, raw []byte, err error) {
 
 // put writes one row, keeping what a newer release stored in it.
 func (t *tx) put(key []byte, v any) error {
+	if t.keep(key, v, true) {
+		return nil
+	}
 	old, err := t.Get(key)
 	if err != nil {
 		return err
