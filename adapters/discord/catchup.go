@@ -256,7 +256,7 @@ func (f *feed) readBack(ctx context.Context, m missed, deadline time.Time) ([]co
 	var found []core.Inbound
 	slices.SortStableFunc(page, func(a, b json.RawMessage) int { return compareIDs(idOf(a), idOf(b)) })
 	for _, raw := range page {
-		got, err := f.read(ctx, frame{kind: "MESSAGE_CREATE", data: raw}, m.guild)
+		got, err := f.message(ctx, frame{kind: "MESSAGE_CREATE", data: raw}, m.guild)
 		if err != nil {
 			return nil, err
 		}

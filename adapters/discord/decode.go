@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,22 +12,14 @@ import (
 	"bellhop/core"
 )
 
-// message reads a new or an edited message.
-func (f *feed) message(ctx context.Context, fr frame) (found, error) {
-	var head struct {
-		Guild string `json:"guild_id"`
-	}
-	_ = json.Unmarshal(fr.data, &head) // read tells if it is unreadable
-	return f.read(ctx, fr, head.Guild)
-}
-
-// read is message for one that does not say its server: those that are read
-// back do not.
-func (f *feed) read(ctx context.Context, fr frame, guild string) (found, error) {
+// message reads a new or an edited message. Those that are read back do not say
+// their server.
+func (f *feed) message(ctx context.Context, fr frame, guild string) (found, error) {
 	var m message
 	if !parse(fr.data, &m) || !isID(m.ID) || !isID(m.Channel) {
 		return f.unreadable(fr), nil
 	}
+	guild = cmp.Or(guild, m.Guild.v)
 	edited := fr.kind == "MESSAGE_UPDATE"
 	if !edited && compareIDs(m.ID, f.newest) > 0 {
 		f.newest = m.ID

@@ -29,12 +29,14 @@ type feed struct {
 	in   <-chan frame
 	sink core.Sink
 
-	me identity
+	me   identity
+	acks sync.WaitGroup // acknowledgements of the newest batch
 	catchUp
 }
 
 // run hands over what comes until ctx ends. While nothing comes it catches up.
 func (f *feed) run(ctx context.Context) {
+	defer f.acks.Wait()
 	f.guilds = map[string]bool{}
 	for {
 		var batch []frame
@@ -63,8 +65,10 @@ func (f *feed) run(ctx context.Context) {
 	}
 }
 
-// deliver hands a batch over and notes that it may be acknowledged. It returns
-// an error only when ctx has ended.
+// deliver hands a batch over, notes that it may be acknowledged, and begins to
+// acknowledge its interactions, once those of the batch before have been: the
+// next batch need not wait for Discord. It returns an error only when ctx has
+// ended.
 func (f *feed) deliver(ctx context.Context, batch []frame) error {
 	var events []core.Inbound
 	calls := map[int]*interaction{} // by the place of their events
@@ -93,12 +97,13 @@ func (f *feed) deliver(ctx context.Context, batch []frame) error {
 	for _, fr := range batch {
 		fr.session.taken.Store(fr.seq)
 	}
-	var wg sync.WaitGroup
+	if len(calls) > 0 {
+		f.acks.Wait()
+	}
 	for i, c := range calls {
 		c.note = events[i].Note
-		wg.Go(func() { f.acknowledge(ctx, c) })
+		f.acks.Go(func() { f.acknowledge(ctx, c) })
 	}
-	wg.Wait()
 	return nil
 }
 
@@ -166,7 +171,7 @@ func (f *feed) event(ctx context.Context, fr frame) (found, error) {
 			f.known.setRole(r.Role.ID, r.Role.role(f.me))
 		}
 	case "MESSAGE_CREATE", "MESSAGE_UPDATE":
-		return f.message(ctx, fr)
+		return f.message(ctx, fr, "")
 	case "MESSAGE_DELETE", "MESSAGE_DELETE_BULK":
 		return f.deletion(ctx, fr)
 	case "MESSAGE_REACTION_ADD", "MESSAGE_REACTION_REMOVE":

@@ -18,6 +18,7 @@ import (
 type message struct {
 	ID         string                `json:"id"`
 	Channel    string                `json:"channel_id"`
+	Guild      lenient[string]       `json:"guild_id"`
 	Kind       discordgo.MessageType `json:"type"`
 	Content    string                `json:"content"`
 	Author     user                  `json:"author"`
