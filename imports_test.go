@@ -17,9 +17,11 @@ const (
 	bbolt      = "go.etcd.io/bbolt"
 	cron       = "github.com/robfig/cron"
 	discordgo  = "github.com/bwmarrin/discordgo"
+	doublestar = "github.com/bmatcuk/doublestar"
 	goldmark   = "github.com/yuin/goldmark"
 	imaging    = "github.com/disintegration/imaging"
 	jsonrepair = "github.com/kaptinlin/jsonrepair"
+	mvdansh    = "mvdan.cc/sh"
 	openai     = "github.com/sashabaranov/go-openai"
 	slackgo    = "github.com/slack-go/slack"
 	telegram   = "github.com/go-telegram/bot"
@@ -49,6 +51,7 @@ var rows = map[string][]string{
 	"core/llm":        {"core", openai},
 	"core/llm/script": {"core"},
 	"core/mailbox":    {"core", "core/run"},
+	"core/perm":       {"core", doublestar, mvdansh},
 	"core/prompt":     {"core"},
 	"core/run":        {"core", "core/perm", "core/prompt"},
 	"core/setting":    {"core"},

@@ -45,6 +45,10 @@ type Binding struct {
 	Reply ReplyMode
 	// Thinking: what the model has thought is shown, folded, above its answers.
 	Thinking bool
+	// Rules are those for tools at the places, and Mode is how freely they may be
+	// used in threads there of which nobody has said otherwise; empty: ModeDefault.
+	Rules []Rule
+	Mode  Mode
 	// Context is the most messages to quote before a mention at the top level of
 	// a channel; nil: UsualContext.
 	Context *int
