@@ -62,8 +62,8 @@ type Item struct {
 const MaxResumes = 2
 
 // Run is one execution of a bot's loop in one thread. Its ID has the number of
-// its oldest item, its post the same number: both are known before the run is
-// stored and are the same again if the process dies before that.
+// its oldest item, its first post the same number: both are known before the run
+// is stored and are the same again if the process dies before that.
 type Run struct {
 	ID       ID     `json:"id"`
 	Bot      string `json:"bot"`
@@ -104,6 +104,10 @@ type Run struct {
 	// Open is the receipt of the post's open, where it is stored already.
 	Open *Receipt `json:"-"`
 }
+
+// Asked reports whether the run has waited for a person: its words stand in
+// another post since then.
+func (r *Run) Asked() bool { return r.Post != r.ID.As(KindPost) }
 
 // Reply is where a run answers, fixed when it starts.
 type Reply struct {

@@ -87,6 +87,9 @@ func (a *acceptance) said(e *core.Entry, th core.Thread, msg core.Message, ours 
 	if !answers(ask, &ans, e.In.Text, replied) {
 		return false, nil
 	}
+	if ans.Text != strings.TrimSpace(e.In.Text) { // the number of a choice says nothing to who reads it later
+		msg.Parts = []core.Part{core.Text(ans.Text)}
+	}
 	if names := fileNames(e.In.Files); names != "" {
 		ans.Text += "\n(with " + names + ", to be seen in the conversation)"
 	}

@@ -273,8 +273,8 @@ func testReply(s *session) {
 	first := s.hear(r, Saying{From: ann, Text: "hello"})
 	shown := s.show(first, "k1", "ours to quote")
 	e := s.hear(r, Saying{From: ann, ReplyTo: shown.ID, Text: "and?"})
-	if !e.Mentioned || e.Text != "and?" || e.Place != first.Place {
-		s.t.Errorf("a reply to us is %+v", e)
+	if !e.Mentioned || e.Text != "and?" || e.Place != first.Place || e.ReplyTo != shown.ID {
+		s.t.Errorf("a reply to us, %s, is %+v", shown.ID, e)
 	}
 	if len(e.Quotes) != 1 || !e.Quotes[0].Own || e.Quotes[0].Text != "ours to quote" {
 		s.t.Errorf("a reply to us quotes %+v", e.Quotes)

@@ -63,7 +63,7 @@ func (f *feed) message(ctx context.Context, fr frame, guild string) (found, erro
 	in.Text, in.Mentioned, in.Others = s.text, s.mentioned, s.others
 	if r := m.Referenced.v; r != nil {
 		in.Mentioned = in.Mentioned || r.Author.ID == f.me.user
-		in.Quotes = f.quote(r)
+		in.ReplyTo, in.Quotes = clean(cmp.Or(m.Reference.v.Message, r.ID)), f.quote(r)
 		in.Files = append(in.Files, r.files()...)
 	}
 	in.Others = in.Others && !in.Mentioned

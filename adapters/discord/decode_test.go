@@ -108,12 +108,12 @@ func TestDecodeMessage(t *testing.T) {
 		})},
 		"a preview came": {"MESSAGE_UPDATE", posted("10", "100", "hello", `"edited_timestamp":null`), []core.Inbound{{Key: testKey, Kind: core.InIgnored, Place: core.Place{Adapter: "dc"}}}},
 		"reply to us": {"MESSAGE_CREATE", posted("10", "100", "hello", `"referenced_message":{"id":"90","channel_id":"10","content":"ours","author":{"id":"1000","username":"bellhop"}}`), base(func(in *core.Inbound) {
-			in.Mentioned, in.Quotes = true, []core.Quote{{Author: "bellhop", Own: true, Text: "ours"}}
+			in.Mentioned, in.ReplyTo, in.Quotes = true, "90", []core.Quote{{Author: "bellhop", Own: true, Text: "ours"}}
 		})},
 		"reply to another, with a ping": {"MESSAGE_CREATE", posted("10", "100", "hello", `"mentions":[{"id":"5","username":"bob"}],
 			"referenced_message":{"id":"90","channel_id":"10","content":"hi <@5>","mentions":[{"id":"5","username":"bob"}],"author":{"id":"5","username":"bob"},
 			"attachments":[{"id":"3","filename":"a.pdf","content_type":"application/pdf","size":4,"url":"https://cdn.discordapp.com/a"}]}`), base(func(in *core.Inbound) {
-			in.Others, in.Quotes = true, []core.Quote{{Author: "bob", Text: "hi @bob"}}
+			in.Others, in.ReplyTo, in.Quotes = true, "90", []core.Quote{{Author: "bob", Text: "hi @bob"}}
 			in.Files = []core.File{{Name: "a.pdf", MIME: "application/pdf", Size: 4, Ref: `{"c":"10","m":"90","a":"3","u":"https://cdn.discordapp.com/a"}`}}
 		})},
 		"reply to what is gone": {"MESSAGE_CREATE", posted("10", "100", "hello", `"referenced_message":null`), base(same)},

@@ -89,6 +89,7 @@ func TestDecode(t *testing.T) {
 			update("message", ann, room, `"text":"x","message_thread_id":20,
 				"reply_to_message":{"message_id":20,"date":1,`+room+`,"from":{"id":8,"first_name":"Bob"},"text":"earlier"}`),
 			inMessage(func(in *core.Inbound) {
+				in.ReplyTo = "20"
 				in.Text, in.Quotes = "x", []core.Quote{{Author: "Bob", Text: "earlier"}}
 			}),
 		},
@@ -96,6 +97,7 @@ func TestDecode(t *testing.T) {
 			update("message", ann, room, `"text":"and then?",
 				"reply_to_message":{"message_id":20,"date":1,`+room+`,`+us+`,"text":"first this"}`),
 			inMessage(func(in *core.Inbound) {
+				in.ReplyTo = "20"
 				in.Text, in.Mentioned = "and then?", true
 				in.Quotes = []core.Quote{{Author: "Bellhop", Own: true, Text: "first this"}}
 			}),
@@ -104,6 +106,7 @@ func TestDecode(t *testing.T) {
 			update("message", ann, room, `"text":"why?","quote":{"text":"the middle","position":3,"is_manual":true},
 				"reply_to_message":{"message_id":20,"date":1,`+room+`,"from":{"id":8,"first_name":"Bob"},"text":"all of it"}`),
 			inMessage(func(in *core.Inbound) {
+				in.ReplyTo = "20"
 				in.Text, in.Quotes = "why?", []core.Quote{{Author: "Bob", Text: "the middle"}}
 			}),
 		},
@@ -112,6 +115,7 @@ func TestDecode(t *testing.T) {
 				"reply_to_message":{"message_id":20,"date":1,`+room+`,"from":{"id":8,"first_name":"Bob"},
 				"photo":[{"file_id":"F","file_unique_id":"u","width":9,"height":9,"file_size":5}]}`),
 			inMessage(func(in *core.Inbound) {
+				in.ReplyTo = "20"
 				in.Text, in.Quotes = "what is it?", []core.Quote{{Author: "Bob", Text: "[photo_u.jpg]"}}
 				in.Files = []core.File{{Name: "photo_u.jpg", MIME: "image/jpeg", Size: 5, Ref: "F"}}
 			}),
@@ -220,6 +224,7 @@ func TestDecode(t *testing.T) {
 			update("message", ann, room, `"text":"why?","message_thread_id":5,"is_topic_message":true,
 				"reply_to_message":{"message_id":20,"date":1,`+us+`,`+room+`,"rich_message":{"blocks":[{"type":"hologram"}]},"text":"so"}`),
 			inMessage(func(in *core.Inbound) {
+				in.ReplyTo = "20"
 				in.Text, in.Place.Topic, in.Mentioned = "why?", "5", true
 				in.Quotes = []core.Quote{{Author: "Bellhop", Own: true, Text: "so"}}
 			}),

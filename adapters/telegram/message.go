@@ -3,6 +3,7 @@ package telegram
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-telegram/bot/models"
@@ -16,7 +17,7 @@ import (
 func (d *decoder) reply(in *core.Inbound, m *rawMessage) {
 	if r := m.ReplyToMessage; r != nil && !(m.IsTopicMessage && r.ID == m.MessageThreadID) {
 		in.Mentioned = in.Mentioned || d.wrote(r.From)
-		in.Quotes = d.quote(m.Quote, nil, r)
+		in.ReplyTo, in.Quotes = strconv.Itoa(r.ID), d.quote(m.Quote, nil, r)
 		in.Files = append(in.Files, files(r)...)
 	}
 	if e := m.ExternalReply; e != nil {

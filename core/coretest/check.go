@@ -82,7 +82,10 @@ func undone(books store.Books) []string {
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	for _, it := range books.Items {
-		if !it.State.Terminal() && it.State != core.Waiting {
+		waits := slices.ContainsFunc(books.Runs, func(r core.Run) bool {
+			return r.Bot == it.Bot && r.Thread == it.Thread && r.State == core.Waiting && it.Kind == core.MessageItem
+		})
+		if !it.State.Terminal() && !waits {
 			say("%s of %s is still %s", it.ID, it.Bot, it.State)
 		}
 	}

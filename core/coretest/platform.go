@@ -148,7 +148,7 @@ func (p *platform) say(at core.Place, who, re, quote, text string, people []stri
 		if target == nil {
 			return fmt.Errorf("there is no message %s to reply to", re)
 		}
-		in.Mentioned = target.person == ""
+		in.Mentioned, in.ReplyTo = target.person == "", re
 		in.Quotes = []core.Quote{{Author: target.author, Own: target.person == "", Text: target.text}}
 		if quote != "" {
 			in.Quotes[0].Text = quote

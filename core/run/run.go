@@ -255,7 +255,7 @@ func (t *turn) work(ctx context.Context) error {
 	}
 	t.o.Outbox.Open(t.run, t.speaker(), openStatus)
 	t.began = t.run.Created
-	if t.run.Resumed || t.run.Worked > 0 { // the time it lay still or waited does not count
+	if t.run.Resumed || t.run.Asked() { // the time it lay still or waited does not count
 		t.began = time.Now()
 	}
 	limit, cancel := context.WithDeadlineCause(ctx, t.began.Add(t.bot.RunTime-t.run.Worked), errRunTime)
