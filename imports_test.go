@@ -46,7 +46,7 @@ var rows = map[string][]string{
 
 	"core":            nil,
 	"core/bus":        {"core"},
-	"core/config":     {tomlLib},
+	"core/config":     {"core", "core/perm", tomlLib},
 	"core/coretest":   {anything},
 	"core/llm":        {"core", openai},
 	"core/llm/script": {"core"},

@@ -58,6 +58,9 @@ type Bot struct {
 	Vision       bool          // the model can see images
 	Delegate     bool          // only bots wake it
 	ReadOnly     bool          // it has only tools that change nothing
+	// Hidden reports whether rules deny it the tool whatever the call, so that its
+	// model is not shown it; nil: none do.
+	Hidden func(tool string) bool
 }
 
 // Budget bounds how much of a thread a run reads.
@@ -79,5 +82,5 @@ func (b *Bot) May(tool string) bool {
 	in := func(list []string) bool {
 		return slices.Contains(list, tool)
 	}
-	return (len(b.Tools) == 0 || in(b.Tools)) && !in(b.DeniedTools)
+	return (len(b.Tools) == 0 || in(b.Tools)) && !in(b.DeniedTools) && (b.Hidden == nil || !b.Hidden(tool))
 }

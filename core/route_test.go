@@ -235,6 +235,10 @@ func TestBotMay(t *testing.T) {
 			t.Errorf("tools %q, denied %q: %v, want %v", c.tools, c.denied, got, c.want)
 		}
 	}
+	b := core.Bot{Hidden: func(tool string) bool { return tool == "exec" }}
+	if b.May("exec") || !b.May("read_history") {
+		t.Error("a hidden tool is not the one that may not be used")
+	}
 }
 
 func ExampleNewID() {

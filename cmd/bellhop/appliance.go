@@ -124,12 +124,14 @@ func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner
 // team makes the bots of the configuration, by handle.
 func team(cfg *config.Config) ([]core.Bot, error) {
 	var bots []core.Bot
+	policy := policy(cfg)
 	for _, handle := range slices.Sorted(maps.Keys(cfg.Agents)) {
 		c := cfg.Agents[handle]
 		bots = append(bots, core.Bot{Handle: handle, Name: c.Name, Description: c.Description, Instructions: c.Instructions, Model: c.Model,
 			Params: c.ModelParams, Tools: c.Tools, DeniedTools: c.DeniedTools, Workers: c.Workers, Steer: c.Busy == "steer",
 			History: core.Budget{Tokens: c.History.Tokens, Messages: c.History.Messages},
-			Steps:   c.Limits.Steps, RunTime: c.Limits.RunTime, Window: cfg.Models[c.Model].Context, Vision: cfg.Models[c.Model].Vision})
+			Steps:   c.Limits.Steps, RunTime: c.Limits.RunTime, Window: cfg.Models[c.Model].Context, Vision: cfg.Models[c.Model].Vision,
+			Hidden: hidden(policy, handle)})
 	}
 	if len(bots) == 0 {
 		return nil, &usageError{errors.New("no agent is configured")}
@@ -141,7 +143,7 @@ func bindings(cfg *config.Config) []core.Binding {
 	var out []core.Binding
 	for _, b := range cfg.Bindings {
 		out = append(out, core.Binding{Place: b.Place, Agent: b.Agent, Reply: core.ReplyMode(b.Reply), Thinking: b.Thinking == "quote",
-			Context: &b.ContextMessages})
+			Context: &b.ContextMessages, Rules: rules(b.Rules), Mode: core.Mode(b.Mode)})
 	}
 	return out
 }

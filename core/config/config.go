@@ -2,8 +2,9 @@
 //
 // Load is strict: an unknown key, a wrong type, an unset variable or a value
 // that cannot work is an error naming file, line and key, and all errors of a
-// file are reported at once. The package imports the TOML library and the
-// standard library, is imported by cmd alone, and starts no goroutine.
+// file are reported at once. The package imports core and core/perm, for what
+// rules may be, and the TOML library. It is imported by cmd alone, and starts no
+// goroutine.
 package config
 
 import (
@@ -28,6 +29,7 @@ type Config struct {
 	Purposes     Purposes            `toml:"purposes"`
 	Agents       map[string]Agent    `toml:"agents,omitempty"`   // by handle; at least one
 	Bindings     []Binding           `toml:"bindings,omitempty"` // in the order of the file, the first match wins; default none
+	Rules        []Rule              `toml:"rules,omitempty"`    // for all agents everywhere; default none
 	Access       Access              `toml:"access"`
 	Limits       Limits              `toml:"limits"`
 	Media        Media               `toml:"media"`
@@ -93,6 +95,7 @@ type Agent struct {
 	Name         string         `toml:"name"`                   // shown where the platform allows; default "": the handle
 	ModelParams  map[string]any `toml:"model_params,omitempty"` // request fields that win over the provider's; default none
 	Limits       AgentLimits    `toml:"limits"`
+	Rules        []Rule         `toml:"rules,omitempty"` // default none
 }
 
 // History bounds how much of a thread a run reads.
@@ -114,6 +117,9 @@ type Binding struct {
 	Reply string `toml:"reply,omitempty"` // mention: only when mentioned; thread: a mention opens a thread, then all of it; always; default: as fits the platform (telegram: mention)
 
 	Thinking string `toml:"thinking"` // what the model thinks: off (nobody sees it), or quote (folded, above its answers); default off
+
+	Mode  string `toml:"mode"`            // how freely tools may be used in threads there: default (as the rules say), smart (what changes nothing or can be taken back is not asked about), bypass (nothing is); default "default"
+	Rules []Rule `toml:"rules,omitempty"` // default none
 
 	ContextMessages int `toml:"context_messages"` // most messages quoted before a mention at the top level of a channel, where the platform lets the bot read them; default 10
 }

@@ -159,6 +159,15 @@ history = { tokens = 1000, messages = 10 }
 name = "The ${WHO}"
 model_params.seed = 7
 limits = { steps = 3, run_time = "90s" }
+[[agents.chief.rules]]
+tool = "exec"
+pattern = "git ${WHO}*"
+action = "allow"
+[[agents.chief.rules]]
+tool = "exec"
+pattern = ""
+action = "ask"
+role = ""
 [agents.helper]
 model = "script/demo"
 instructions = "Help ${WHO}."
@@ -168,8 +177,17 @@ agent = "helper"
 reply = "always"
 thinking = "quote"
 context_messages = 0
+mode = "smart"
+[[bindings.rules]]
+tool = "web_*"
+action = "deny"
+role = "member"
 [[bindings]]
 place = "*:ops"
+[[rules]]
+tool = "*"
+pattern = "{a,b}/**"
+action = "deny"
 [access]
 owners = ["tg:1111", "console:ada"]
 admins = ["tg:2222"]
@@ -229,6 +247,7 @@ media = "0"
 				Name:         "The Ada",
 				ModelParams:  map[string]any{"seed": int64(7)},
 				Limits:       AgentLimits{Steps: 3, RunTime: 90 * time.Second},
+				Rules:        []Rule{{Tool: "exec", Pattern: "git Ada*", Action: "allow"}, {Tool: "exec", Action: "ask"}},
 			},
 			"helper": {
 				Model:        "script/demo",
@@ -239,9 +258,11 @@ media = "0"
 			},
 		},
 		Bindings: []Binding{
-			{Place: "tg:-100*/7", Agent: "helper", Reply: "always", Thinking: "quote"},
-			{Place: "*:ops", Agent: "chief", Thinking: "off", ContextMessages: 10},
+			{Place: "tg:-100*/7", Agent: "helper", Reply: "always", Thinking: "quote", Mode: "smart",
+				Rules: []Rule{{Tool: "web_*", Action: "deny", Role: "member"}}},
+			{Place: "*:ops", Agent: "chief", Thinking: "off", Mode: "default", ContextMessages: 10},
 		},
+		Rules:  []Rule{{Tool: "*", Pattern: "{a,b}/**", Action: "deny"}},
 		Access: Access{Owners: []string{"tg:1111", "console:ada"}, Admins: []string{"tg:2222"}, Members: []string{"tg:*"}, Guests: true},
 		Limits: Limits{MaxRuns: 2, MaxHops: 3, MessagesPerMinute: 4},
 		Media:  Media{MaxBytes: 4096},
@@ -290,7 +311,7 @@ func TestExample(t *testing.T) {
 		"default_agent", "owner_place", "path", "level", "format", "type", "token", "api_url", "user", "api_key",
 		"base_url", "headers", "model_params", "context", "description", "model", "instructions", "name", "tools",
 		"denied_tools", "workers", "busy", "history", "limits", "place", "agent", "reply", "owners", "admins", "members", "guests", "pairing", "max_runs", "max_hops", "messages_per_minute",
-		"bot_token", "app_token", "command", "short_commands", "rich", "vision", "small", "max_bytes", "media",
+		"bot_token", "app_token", "command", "short_commands", "rich", "mode", "tool", "pattern", "action", "role", "vision", "small", "max_bytes", "media",
 	} {
 		if !regexp.MustCompile(`(?m)^(# )?` + key + ` = `).Match(text) {
 			t.Errorf("the example does not show %s", key)
@@ -362,6 +383,7 @@ deep = "x ${CANARY}"
 [[bindings]]
 agent = "assistant"
 context_messages = 10
+mode = "default"
 place = "telegram:${CANARY}"
 thinking = "off"
 

@@ -71,6 +71,7 @@ func (l *loader) config(root *table) *Config {
 		c.Bindings = append(c.Bindings, t.binding(c))
 		t.done()
 	}
+	c.Rules = root.rules()
 	access := root.table("access")
 	c.Access.Owners = access.people("owners", c)
 	c.Access.Admins = access.people("admins", c)
@@ -207,6 +208,7 @@ func (t *table) agent(name string, c *Config) Agent {
 	a.Limits.Steps = limits.integer("steps", 40, 1, 1000)
 	a.Limits.RunTime = limits.duration("run_time", 15*time.Minute, time.Second, 24*time.Hour)
 	limits.done()
+	a.Rules = t.rules()
 	return a
 }
 
@@ -285,7 +287,8 @@ func (t *table) checkAgent(key, name string, c *Config) {
 
 func (t *table) binding(c *Config) Binding {
 	b := Binding{Agent: c.DefaultAgent, Reply: t.oneOf("reply", "", "mention", "thread", "always"),
-		Thinking: t.oneOf("thinking", "off", "off", "quote"), ContextMessages: t.integer("context_messages", 10, 0, 100)}
+		Thinking: t.oneOf("thinking", "off", "off", "quote"), ContextMessages: t.integer("context_messages", 10, 0, 100),
+		Mode: t.oneOf("mode", "default", "default", "smart", "bypass"), Rules: t.rules()}
 	place, ok := t.text("place")
 	if ok {
 		b.Place = place

@@ -2,6 +2,7 @@ package perm
 
 import (
 	"encoding/json"
+	"errors"
 	"net"
 	"net/url"
 	"path"
@@ -237,6 +238,18 @@ func host(u *url.URL) string {
 // Shown is what a call is about, as people are told it: a command, a path, a
 // URL, or else the arguments.
 func Shown(c Call) string { return read(c).shown }
+
+// Check says what is wrong with a rule's pattern.
+func Check(r core.Rule) error {
+	for tool, a := range about {
+		if a.kind == asPath && like(r.Tool, tool) && !doublestar.ValidatePattern(r.Pattern) {
+			return errPattern
+		}
+	}
+	return nil
+}
+
+var errPattern = errors.New(`is no pattern of paths: close every [ and {, and write \[ for a bracket in a name`)
 
 // Hidden reports whether rules deny the tool whatever the call and whoever asks,
 // so that a model need not know of it. Each list is one level.
