@@ -24,6 +24,8 @@ type Access struct {
 	Admins  []string
 	Members []string
 	Guests  bool // a pattern lets in guests, too
+
+	Approvers Approvers // who may approve what a bot wants to do
 }
 
 // Role is the highest role that the lists give to the person. A pattern never
@@ -59,6 +61,7 @@ func (a Access) Role(p Person) Role {
 type Deed struct {
 	Kind    InboundKind
 	Command *Command // that it is; nil: none
+	Code    bool     // it is a Command that takes a code, and comes with one that may be tried
 	Author  PersonID // of the message that it changes; empty: it changes none
 }
 
@@ -88,6 +91,7 @@ func Authorise(who Person, role Role, d Deed) Verdict {
 		return Allowed
 	}
 	switch {
+	case d.Code && d.Kind == InMessage && !who.Bot && !who.Guest: // the code shows that they may
 	case role < Member:
 		return Unknown
 	case d.Command != nil && role < d.Command.Role:

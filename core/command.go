@@ -10,6 +10,9 @@ type Command struct {
 	// Usual commands are listed with that by /help, others by name.
 	Usual bool
 	Role  Role // least role that may use it
+	// Codes: its argument may be a code, with which anybody may use it in a
+	// direct conversation who is no guest; see Invocation.Code.
+	Codes bool
 	// Run does it. It is called within the transaction that accepts the
 	// message, perhaps more than once, so it must touch nothing but the
 	// invocation's Desk and values it can read without waiting. A *UserError
@@ -22,6 +25,9 @@ type Invocation struct {
 	Args     string
 	From     Person
 	Role     Role
+	Human    Human    // whom From is
+	Standing Standing // where Role comes from
+	Code     []byte   // of a command with Codes, the hash of the code that Args is; nil: it is none, or they may not try another one now
 	Place    Place
 	Direct   bool
 	Opens    bool   // at the top level of a channel where a mention opens a thread
@@ -115,8 +121,10 @@ type Desk interface {
 	// Pairing is who was let in in chat, and who may be.
 	Pairing() (Pairing, error)
 	// Expel takes back what a person was given in chat, with the invitations that
-	// they have made; false: there is nothing.
+	// they have made, and parts them from the identities that they have linked;
+	// false: there is nothing.
 	Expel(who PersonID) (bool, error)
+	People
 }
 
 // TaskEnd is what a CancelTask has found and done.

@@ -17,19 +17,19 @@ type Entry struct {
 	Command *Command  // the command that the text, the reaction or the button is, where we are meant; nil: none
 	Mark    string    // what people write before the names of commands there; empty: "/"
 	Args    string
-	Threads bool   // a mention at the top level opens a thread there
-	Buttons bool   // what is said there may have some
-	Reads   bool   // what was said at the place can be read back
-	Context int    // most messages to quote before a mention at the top level
-	Refusal string // what to say to a person who may not; empty: silence
-	Offer   *Offer // what to say to them instead, while there is room for it; nil: nothing
-	Code    []byte // hash of the code with which a stranger asks to be let in; nil: none
-	Claim   bool   // the person has the code of the first owner
-	Quota   *Quota // how much of the person is taken for now; nil: whatever they send
-	Hello   string // what to say where From has let us in
+	Threads bool                       // a mention at the top level opens a thread there
+	Buttons bool                       // what is said there may have some
+	Reads   bool                       // what was said at the place can be read back
+	Context int                        // most messages to quote before a mention at the top level
+	Refusal string                     // what to say to a person who may not; empty: silence
+	Offer   *Offer                     // what to say to them instead, while there is room for it; nil: nothing
+	Code    []byte                     // hash of a code that they have sent, to be let in or for a Command with Codes; nil: none
+	Claim   bool                       // the person has the code of the first owner
+	Quota   func(human PersonID) Quota // how much of them is taken for now. Never waits; nil: whatever they send
+	Hello   string                     // what to say where From has let us in
 }
 
-// Quota is how many more messages of a person are taken for now.
+// Quota is how many more messages of a human are taken for now.
 type Quota struct {
 	Left  int
 	Spent string // what is said to a person who has none left; empty: they know
@@ -42,6 +42,7 @@ type Batch struct {
 	// Delegates are those of Bots whom only bots wake.
 	Delegates []string
 	Commands  []Command
+	Access    Access // what the configuration gives
 	// Split cuts an outcome's text for a place. Pure.
 	Split func(p Place, markdown string) []Piece
 	// Shown is what a run's open post shows now; the text that "(stopped by …)"
@@ -79,12 +80,13 @@ const (
 // Accepted is what an Accept did, in the order of its entries.
 type Accepted struct {
 	Fates   []Fate
-	Notes   []string // what who pressed a button is told; empty: nothing
-	Items   []Item   // queued now
-	Ended   []ID     // items that ended unanswered by a run: cancelled, withdrawn
-	Stopped []ID     // runs that a person stopped
-	Rows    []Row    // to deliver
-	Moved   []Moving // channels that have another id now
+	Notes   []string   // what who pressed a button is told; empty: nothing
+	Humans  []PersonID // who did it, by Human.ID
+	Items   []Item     // queued now
+	Ended   []ID       // items that ended unanswered by a run: cancelled, withdrawn
+	Stopped []ID       // runs that a person stopped
+	Rows    []Row      // to deliver
+	Moved   []Moving   // channels that have another id now
 }
 
 // Moving is an alias: stored places keep the first id a channel had.

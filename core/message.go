@@ -45,8 +45,9 @@ type Message struct {
 	Parts    []Part    `json:"parts"`
 	Mentions []string  `json:"mentions,omitempty"` // bot handles, in order
 	Hop      int       `json:"hop,omitempty"`
-	Time     time.Time `json:"time"`           // the platform's time; never changes
-	Zone     string    `json:"zone,omitempty"` // IANA time zone of the sender when it was sent; empty: unknown
+	Time     time.Time `json:"time"`               // the platform's time; never changes
+	Zone     string    `json:"zone,omitempty"`     // IANA time zone of the sender when it was sent; empty: unknown
+	Language string    `json:"language,omitempty"` // that the sender wanted answers in when it was sent; empty: any
 
 	PlatformID string   `json:"platform_id,omitempty"`
 	Corrects   ID       `json:"corrects,omitempty"` // this is a later edit of that message

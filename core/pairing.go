@@ -35,7 +35,11 @@ type Pairing struct {
 	Grants      []Grant   // oldest first
 	Requests    []Request // oldest first
 	Invitations int       // open
+	Links       []Human   // who have several identities, at most MaxLinks
 }
+
+// MaxLinks is how many linked people an owner sees.
+const MaxLinks = 50
 
 // MarshalText writes the role's name: its number is no promise.
 func (r Role) MarshalText() ([]byte, error) { return []byte(r.String()), nil }

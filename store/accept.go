@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -26,7 +27,7 @@ func (s *Store) Accept(ctx context.Context, b core.Batch) (core.Accepted, error)
 			if err != nil {
 				return err
 			}
-			out.Fates, out.Notes = append(out.Fates, fate), append(out.Notes, a.note)
+			out.Fates, out.Notes, out.Humans = append(out.Fates, fate), append(out.Notes, a.note), append(out.Humans, a.human.ID)
 			event := eventOf(b.Entries[i])
 			if _, again := did[event]; again {
 				continue
@@ -63,9 +64,11 @@ type acceptance struct {
 	out   *core.Accepted
 	tally map[core.PersonID]taken // of the batch
 	day   string
-	role  core.Role // of who did it
 	row   journalRow
 	note  string // for who pressed a button
+
+	human    core.Human // who did it
+	standing core.Standing
 }
 
 func (a *acceptance) entry(e *core.Entry) (core.Fate, error) {
@@ -103,7 +106,7 @@ func (a *acceptance) decide(e *core.Entry, place core.Place) (core.Fate, error) 
 	if in.Kind == core.InMessage && in.Foreign {
 		return core.FateIgnored, nil
 	}
-	if e.Claim && a.role < core.Owner {
+	if e.Claim && a.standing.Role < core.Owner {
 		if ok, err := a.claim(e, place); ok || err != nil {
 			return core.FateCommand, err
 		}
@@ -147,7 +150,7 @@ func (a *acceptance) message(e *core.Entry, place core.Place) (core.Fate, error)
 	}
 	msg := core.Message{
 		Sender: core.Actor{Kind: core.HumanActor, ID: string(in.From.ID)}, Name: in.From.Name,
-		Parts: parts(in), PlatformID: in.MessageID, Time: in.Time, Zone: in.From.Zone,
+		Parts: parts(in), PlatformID: in.MessageID, Time: in.Time, Zone: cmp.Or(a.human.Zone, in.From.Zone), Language: a.human.Language,
 	}
 	if done, err := a.said(e, th, msg, ours); done || err != nil {
 		return core.FateAnswer, err
@@ -262,7 +265,8 @@ func (a *acceptance) invoke(e *core.Entry, inv core.Invocation) (core.CommandRep
 	if a.authorise(e, core.Deed{Command: e.Command}) != core.Allowed {
 		return core.CommandReply{Text: "Only an " + e.Command.Role.String() + " may use " + mark + e.Command.Name + ".", Idle: true}, nil
 	}
-	inv.Args, inv.From, inv.Role, inv.Direct = e.Args, e.In.From, a.role, e.In.Direct
+	inv.Args, inv.From, inv.Role, inv.Direct = e.Args, e.In.From, a.standing.Role, e.In.Direct
+	inv.Human, inv.Standing, inv.Code = a.human, a.standing, e.Code
 	inv.Commands, inv.Mark, inv.Buttons, inv.Desk = a.batch.Commands, mark, e.Buttons, &desk{a, e, e.In.MessageID}
 	reply, err := e.Command.Run(a.ctx, inv)
 	if user, told := errors.AsType[*core.UserError](err); told {

@@ -83,7 +83,7 @@ func (a *acceptance) said(e *core.Entry, th core.Thread, msg core.Message, ours 
 	if err != nil || ask.ID == "" {
 		return false, err
 	}
-	ans := core.Answer{By: core.Requester{ID: e.In.From.ID, Name: e.In.From.Name}, Role: a.role, Here: true}
+	ans := core.Answer{By: core.Requester{ID: e.In.From.ID, Name: e.In.From.Name}, Role: a.standing.Role, Here: true}
 	if !answers(ask, &ans, e.In.Text, replied) {
 		return false, nil
 	}

@@ -6,25 +6,12 @@ import (
 	"bellhop/core"
 )
 
-// rank finds out what the person of the event may do: what the configuration
-// gives them, or what they were given in chat, if that is more.
-func (a *acceptance) rank(e *core.Entry) error {
-	a.role = e.Role
-	if e.In.From.ID == "" || e.In.From.Bot {
-		return nil
-	}
-	g, ok, err := get[core.Grant](a.tx, grantKey(e.In.From.ID))
-	if ok {
-		a.role = max(a.role, g.Role)
-	}
-	return err
-}
-
 // authorise is core.Authorise for the event, with what of the deed only the
 // ledger knows.
 func (a *acceptance) authorise(e *core.Entry, d core.Deed) core.Verdict {
 	d.Kind = e.In.Kind
-	return core.Authorise(e.In.From, a.role, d)
+	d.Code = e.Code != nil && e.In.Direct && e.Command != nil && e.Command.Codes
+	return core.Authorise(e.In.From, a.standing.Role, d)
 }
 
 // turnAway is for who may do nothing here. What they wrote is not kept.
@@ -37,7 +24,13 @@ func (a *acceptance) turnAway(e *core.Entry, place core.Place) (core.Fate, error
 	default:
 		return core.FateRefused, nil
 	}
-	if e.Code != nil {
+	switch {
+	case e.Code == nil:
+	case e.Command != nil && e.Command.Codes: // among others
+		if err := a.closeLink(e.Code); err != nil {
+			return "", err
+		}
+	default:
 		if ok, err := a.enter(e, place); ok || err != nil {
 			return core.FateCommand, err
 		}
@@ -50,12 +43,12 @@ func (a *acceptance) turnAway(e *core.Entry, place core.Place) (core.Fate, error
 
 // refuse speaks to a person who may not, once in a batch, or stays silent.
 func (a *acceptance) refuse(e *core.Entry, place core.Place) (core.Fate, error) {
-	t := a.tally[e.In.From.ID]
+	t := a.tally[a.human.ID]
 	if e.Refusal == "" || t.refused {
 		return core.FateRefused, nil
 	}
 	t.refused = true
-	a.tally[e.In.From.ID] = t
+	a.tally[a.human.ID] = t
 	text := e.Refusal
 	if e.Offer != nil {
 		room, err := a.ask(e)

@@ -37,6 +37,8 @@ import (
 //	op/<post>                          posts, with their receipts and what people think of them
 //	g/<person>                         grants: who was let in in chat
 //	gp/<seq>                           passes: codes that let somebody in, while they work
+//	hu/<person>                        humans: what is known of a person, or which of their identities has it
+//	lc/<hash>                          codes that link two identities, while they work
 //	x/<key>                            quarantined rows
 //	meta/…                             schema version
 //
@@ -66,6 +68,8 @@ const (
 	famPost       = "op/"
 	famGrant      = "g/"
 	famPass       = "gp/"
+	famHuman      = "hu/"
+	famLinkCode   = "lc/"
 	famBad        = "x/"
 	keySchema     = "meta/schema"
 )
@@ -156,6 +160,10 @@ func queueKey(bot string, item core.ID) []byte {
 }
 
 func grantKey(p core.PersonID) []byte { return []byte(famGrant + text(string(p))) }
+
+func humanKey(p core.PersonID) []byte { return []byte(famHuman + text(string(p))) }
+
+func linkCodeKey(hash []byte) []byte { return append([]byte(famLinkCode), hash...) }
 
 func stepKey(run core.ID, n int) []byte { return u16(idKey(famStep, run), n) }
 

@@ -2,21 +2,21 @@ package store
 
 import "bellhop/core"
 
-// taken is what a batch has brought of a person.
+// taken is what a batch has brought of a human.
 type taken struct {
 	messages int
 	told     bool // that no more is taken
 	refused  bool // aloud
 }
 
-// take counts a message of the person, unless nothing of them is taken for now.
+// take counts a message of the human, unless nothing of them is taken for now.
 func (a *acceptance) take(e *core.Entry) bool {
-	t := a.tally[e.In.From.ID]
-	if e.Quota != nil && t.messages >= e.Quota.Left {
+	t := a.tally[a.human.ID]
+	if e.Quota != nil && t.messages >= e.Quota(a.human.ID).Left {
 		return false
 	}
 	t.messages++
-	a.tally[e.In.From.ID] = t
+	a.tally[a.human.ID] = t
 	return true
 }
 
@@ -27,11 +27,12 @@ func (a *acceptance) limit(e *core.Entry, place core.Place) (core.Fate, error) {
 			return "", err
 		}
 	}
-	t := a.tally[e.In.From.ID]
-	if e.Quota.Spent == "" || t.told {
+	t := a.tally[a.human.ID]
+	spent := e.Quota(a.human.ID).Spent
+	if spent == "" || t.told {
 		return core.FateLimited, nil
 	}
 	t.told = true
-	a.tally[e.In.From.ID] = t
-	return core.FateLimited, a.say(core.RefusalPost, "", &e.In, place, e.Quota.Spent)
+	a.tally[a.human.ID] = t
+	return core.FateLimited, a.say(core.RefusalPost, "", &e.In, place, spent)
 }

@@ -14,7 +14,7 @@ import (
 func TestLimitWithinABatch(t *testing.T) {
 	w := newWorld(t)
 	limited := func(e core.Entry) core.Entry {
-		e.Quota = &core.Quota{Left: 2, Spent: "Too much."}
+		e.Quota = func(core.PersonID) core.Quota { return core.Quota{Left: 2, Spent: "Too much."} }
 		return e
 	}
 	overheard := w.message("overheard")

@@ -207,8 +207,15 @@ func (d *desk) Pairing() (core.Pairing, error) {
 			out.Requests = append(out.Requests, core.Request{Person: p.Person, Name: p.Name, Expires: p.Expires})
 		}
 	}
-	out.Grants, err = d.grants()
-	return out, err
+	if out.Grants, err = d.grants(); err != nil {
+		return out, err
+	}
+	return out, each(d.tx, []byte(famHuman), 0, func(_ []byte, r humanRow) error {
+		if len(r.Human.Identities) > 0 && len(out.Links) < core.MaxLinks {
+			out.Links = append(out.Links, r.Human)
+		}
+		return nil
+	})
 }
 
 // Expel implements core.Desk.
@@ -229,5 +236,9 @@ func (d *desk) Expel(who core.PersonID) (bool, error) {
 			}
 		}
 	}
-	return had, d.Delete(grantKey(who))
+	linked, err := d.unlink(who)
+	if err != nil {
+		return false, err
+	}
+	return had || linked, d.Delete(grantKey(who))
 }

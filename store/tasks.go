@@ -28,20 +28,13 @@ func (d *desk) Tasks(v core.Viewer) (open, ended []core.Task, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	mine := ownAt(string(v.Who))
-	kvs, err := d.ScanBack(mine, after(mine), taskReach)
+	viewer, err := d.tx.human(v.Who)
 	if err != nil {
 		return nil, nil, err
 	}
-	var past []core.Item
-	for _, kv := range kvs {
-		it, ok, err := get[core.Item](d.tx, idKey(famItem, core.NewID(core.KindItem, seqOf(kv.Key))))
-		if err != nil {
-			return nil, nil, err
-		}
-		if ok {
-			past = append(past, it)
-		}
+	past, err := d.mine(viewer)
+	if err != nil {
+		return nil, nil, err
 	}
 	here, err := d.itemsAt(v.At)
 	if err != nil {
@@ -53,11 +46,33 @@ func (d *desk) Tasks(v core.Viewer) (open, ended []core.Task, err error) {
 		}
 	}
 	past = d.lately(past)
-	if open, err = d.seen(v, all); err != nil {
+	if open, err = d.seen(viewer, v, all); err != nil {
 		return nil, nil, err
 	}
-	ended, err = d.seen(v, past)
+	ended, err = d.seen(viewer, v, past)
 	return open, ended, err
+}
+
+// mine are the newest items of the messages of each of the human's identities.
+func (t *tx) mine(who core.Human) ([]core.Item, error) {
+	var items []core.Item
+	for _, p := range who.People() {
+		own := ownAt(string(p))
+		kvs, err := t.ScanBack(own, after(own), taskReach)
+		if err != nil {
+			return nil, err
+		}
+		for _, kv := range kvs {
+			it, ok, err := get[core.Item](t, idKey(famItem, core.NewID(core.KindItem, seqOf(kv.Key))))
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				items = append(items, it)
+			}
+		}
+	}
+	return items, nil
 }
 
 // lately keeps those items of messages that have ended in the last day, the last
@@ -155,11 +170,11 @@ func (t *tx) itemsAt(at core.Place) ([]core.Item, error) {
 }
 
 // seen are the items that the viewer may see, as tasks.
-func (t *tx) seen(v core.Viewer, items []core.Item) ([]core.Task, error) {
+func (t *tx) seen(viewer core.Human, v core.Viewer, items []core.Item) ([]core.Task, error) {
 	all, err := t.asTasks(items)
 	var out []core.Task
 	for _, task := range all {
-		if look(v, &task) {
+		if look(viewer, v, &task) {
 			out = append(out, task)
 		}
 	}
@@ -190,8 +205,9 @@ func (t *tx) asTask(it core.Item) (core.Task, error) {
 
 // look notes whether the task is the viewer's, and reports whether they may see
 // it.
-func look(v core.Viewer, task *core.Task) bool {
-	task.Mine = v.Who != "" && task.Message.Sender == core.Actor{Kind: core.HumanActor, ID: string(v.Who)}
+func look(viewer core.Human, v core.Viewer, task *core.Task) bool {
+	from := task.Message.Sender
+	task.Mine = from.Kind == core.HumanActor && viewer.Is(core.PersonID(from.ID))
 	here := bytes.Equal(placeKey(task.Thread.Place), placeKey(v.At))
 	return task.Thread.ID != "" && (here || v.Direct && task.Mine)
 }
@@ -206,7 +222,11 @@ func (d *desk) Task(v core.Viewer, item core.ID) (core.TaskLife, bool, error) {
 	if err != nil || !ok || it.Kind != core.MessageItem {
 		return l, false, err
 	}
-	if l.Task, err = d.asTask(it); err != nil || !look(v, &l.Task) {
+	viewer, err := d.tx.human(v.Who)
+	if err != nil {
+		return l, false, err
+	}
+	if l.Task, err = d.asTask(it); err != nil || !look(viewer, v, &l.Task) {
 		return l, false, err
 	}
 	others, err := d.itemsOf(it.Message)

@@ -28,9 +28,10 @@ type world struct {
 	engine  engine
 	reopen  func() engine // the engine after kill -9
 	store   *store.Store
-	place   core.Place // where people write
-	damaged []string   // keys of quarantined rows
-	shown   string     // what open posts show
+	place   core.Place  // where people write
+	damaged []string    // keys of quarantined rows
+	shown   string      // what open posts show
+	access  core.Access // what the configuration gives
 	events  int
 }
 
@@ -156,7 +157,7 @@ func (w *world) command(name string) core.Entry {
 }
 
 func (w *world) batch(entries ...core.Entry) core.Batch {
-	return core.Batch{Entries: entries, Bots: bots, Split: split, Shown: func(core.ID) string { return w.shown }}
+	return core.Batch{Entries: entries, Bots: bots, Access: w.access, Split: split, Shown: func(core.ID) string { return w.shown }}
 }
 
 func (w *world) accept(entries ...core.Entry) core.Accepted {

@@ -55,7 +55,8 @@ const (
 // files is where what people send is kept; nil: nowhere.
 func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner.Files, platforms bool, log *slog.Logger) (*appliance, error) {
 	a := &appliance{log: log, store: s}
-	access := core.Access{Owners: slices.Clone(cfg.Access.Owners), Admins: cfg.Access.Admins, Members: cfg.Access.Members, Guests: cfg.Access.Guests}
+	access := core.Access{Owners: slices.Clone(cfg.Access.Owners), Admins: cfg.Access.Admins, Members: cfg.Access.Members, Guests: cfg.Access.Guests,
+		Approvers: core.NewApprovers(cfg.Access.Approvers)}
 	commands := append(bus.Commands(func() []bus.AdapterHealth { return a.bus.Health() }), mailbox.Commands()...)
 	commands = append(commands, bus.PairCommand(bus.NewCode, func(adapter, code string) string {
 		if link := a.bus.Features(adapter).Invite; link != nil {
@@ -68,6 +69,7 @@ func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner
 		return nil, err
 	}
 	commands = append(commands, setting.Commands(settings(cfg, bots))...)
+	commands = append(append(commands, bus.LinkCommand(bus.NewCode)), bus.MeCommands(cfg.Schedule.Zone())...)
 	slices.SortFunc(commands, func(x, y core.Command) int { return strings.Compare(x.Name, y.Name) })
 
 	var adapters []core.Adapter
@@ -109,14 +111,14 @@ func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner
 	a.bus = bus.New(ctx, bus.Options{Store: s, Adapters: adapters, Aside: aside, Access: access, Agent: cfg.DefaultAgent, Bots: bots,
 		Bindings: bindings(cfg), Commands: commands, PerMinute: cfg.Limits.MessagesPerMinute, Pairing: cfg.Access.Pairing, Owner: told, Log: log})
 	reader := func(adapter string) channel.Read { return a.bus.Features(adapter).Read }
-	set, err := tools.NewSet(asktool.New(), history.New(s, time.Local), channel.New(reader, s, time.Local))
+	set, err := tools.NewSet(asktool.New(), history.New(s, cfg.Schedule.Zone()), channel.New(reader, s, cfg.Schedule.Zone()))
 	if err != nil {
 		return nil, err
 	}
 	run := runner.New(runner.Options{Store: s, Files: files, Outbox: a.bus, Bots: bots, Tools: set, Repair: tools.Repair, Canonical: tools.Canonical, Cap: tools.Cap, Provider: providers(cfg, log), Facts: facts(cfg),
 		Wake:   func(items []core.Item) { a.mail.Wake(items) },
 		Waits:  func(bot string, thread core.ID) bool { return a.mail.Waits(bot, thread) },
-		Joined: func(bot string, items []core.ID) { a.mail.Joined(bot, items) }, MaxHops: cfg.Limits.MaxHops, Zone: time.Local, Log: log})
+		Joined: func(bot string, items []core.ID) { a.mail.Joined(bot, items) }, MaxHops: cfg.Limits.MaxHops, Zone: cfg.Schedule.Zone(), Log: log})
 	a.mail = mailbox.New(mailbox.Options{Store: s, Runner: run, Bots: bots, MaxRuns: cfg.Limits.MaxRuns, Log: log})
 	return a, nil
 }

@@ -26,11 +26,11 @@ func (b *Bus) accept(ctx context.Context, acc *account, batch []core.Inbound) er
 	entries := make([]core.Entry, len(batch))
 	for i, in := range batch {
 		entries[i] = b.entry(acc, in)
-		if !acc.features.Local {
-			entries[i].Quota = b.quota.left(in.From.ID, arrived)
+		if !acc.features.Local && b.quota.most > 0 {
+			entries[i].Quota = func(human core.PersonID) core.Quota { return b.quota.left(human, arrived) }
 		}
 	}
-	done, err := b.o.Store.Accept(ctx, core.Batch{Entries: entries, Bots: b.handles, Delegates: b.delegates, Commands: b.o.Commands, Split: b.Split, Shown: b.Shown, Seal: b.seal})
+	done, err := b.o.Store.Accept(ctx, core.Batch{Entries: entries, Bots: b.handles, Delegates: b.delegates, Commands: b.o.Commands, Access: b.o.Access, Split: b.Split, Shown: b.Shown, Seal: b.seal})
 	if err != nil {
 		b.untried(entries)
 		b.troubled(ctx, err)
@@ -45,7 +45,7 @@ func (b *Bus) accept(ctx context.Context, acc *account, batch []core.Inbound) er
 	// it answers.
 	for i, fate := range done.Fates {
 		b.admitted(entries[i], fate)
-		b.quota.count(batch[i].From.ID, arrived, fate)
+		b.quota.count(done.Humans[i], arrived, fate)
 		b.log.Debug("event", "place", batch[i].Place, "key", batch[i].Key, "fate", fate)
 		switch fate {
 		case core.FateStored:

@@ -43,7 +43,7 @@ func (p pairer) run(_ context.Context, inv core.Invocation) (core.CommandReply, 
 	case !ok:
 		return idle("That code does not work, or not any more: each works once, for an hour. Who writes to me again then gets a new one.")
 	}
-	return core.CommandReply{Text: fmt.Sprintf("%s is let in. %spair remove %s takes that back.", person(g.Person, g.Name), inv.Mark, g.Person)}, nil
+	return core.CommandReply{Text: fmt.Sprintf("%s is let in. %spair remove %s takes that back.", core.ShowPerson(g.Person, g.Name), inv.Mark, g.Person)}, nil
 }
 
 func (p pairer) list(inv core.Invocation) (core.CommandReply, error) {
@@ -57,13 +57,20 @@ func (p pairer) list(inv core.Invocation) (core.CommandReply, error) {
 		if g.By != "" {
 			by = "by `" + string(g.By) + "`"
 		}
-		fmt.Fprintf(&b, "- %s: %s, let in %s on %s\n", person(g.Person, g.Name), g.Role, by, g.Time.UTC().Format(time.DateOnly))
+		fmt.Fprintf(&b, "- %s: %s, let in %s on %s\n", core.ShowPerson(g.Person, g.Name), g.Role, by, g.Time.UTC().Format(time.DateOnly))
 	}
 	if len(state.Grants) == 0 {
 		b.WriteString("Nobody has been let in here. Who stands in my configuration is let in by that.\n")
 	}
+	for _, h := range state.Links {
+		var names []string
+		for _, id := range h.Identities {
+			names = append(names, core.ShowPerson(id.Person, id.Name))
+		}
+		fmt.Fprintf(&b, "- %s are one person\n", strings.Join(names, " and "))
+	}
 	for _, r := range state.Requests {
-		fmt.Fprintf(&b, "- %s asks to be let in\n", person(r.Person, r.Name))
+		fmt.Fprintf(&b, "- %s asks to be let in\n", core.ShowPerson(r.Person, r.Name))
 	}
 	if n := state.Invitations; n > 0 {
 		fmt.Fprintf(&b, "\nOpen invitations: %d\n", n)
@@ -94,10 +101,10 @@ func (p pairer) invite(inv core.Invocation) (core.CommandReply, error) {
 }
 
 func (p pairer) remove(inv core.Invocation, who core.PersonID) (core.CommandReply, error) {
-	switch who {
-	case "":
+	switch {
+	case who == "":
 		return idle("Whom? %[1]spair remove ID takes the id that %[1]spair list shows.", inv.Mark)
-	case inv.From.ID:
+	case inv.Human.Is(who):
 		return idle("You cannot remove yourself.")
 	}
 	had, err := inv.Desk.Expel(who)
@@ -107,24 +114,9 @@ func (p pairer) remove(inv core.Invocation, who core.PersonID) (core.CommandRepl
 	case !had:
 		return idle("I have let in nobody with that id here. Who stands in my configuration is removed there.")
 	}
-	return core.CommandReply{Text: fmt.Sprintf("%s is not let in any more, unless my configuration does.", person(who, ""))}, nil
+	return core.CommandReply{Text: fmt.Sprintf("%s is not let in any more, unless my configuration does.", core.ShowPerson(who, ""))}, nil
 }
 
 func idle(format string, args ...any) (core.CommandReply, error) {
 	return core.CommandReply{Text: fmt.Sprintf(format, args...), Idle: true}, nil
-}
-
-// person is somebody with the name that they give themselves, as code so that
-// nothing in it is rendered.
-func person(id core.PersonID, name string) string {
-	code := func(s string) string { return "`" + strings.ReplaceAll(s, "`", "'") + "`" }
-	const most = 50
-	name = strings.Join(strings.Fields(name), " ")
-	if r := []rune(name); len(r) > most {
-		name = string(r[:most]) + "…"
-	}
-	if name == "" {
-		return code(string(id))
-	}
-	return code(name) + " (" + code(string(id)) + ")"
 }

@@ -11,7 +11,7 @@ import (
 // quotaWindow is the time for which a person's messages are counted.
 const quotaWindow = time.Minute
 
-// quota counts what each person sends, so that nobody keeps the team busy
+// quota counts what each human sends, so that nobody keeps the team busy
 // alone. A window begins with a person's first message that is taken. What the
 // ledger has not taken, or had taken already, does not count. A restart forgets
 // the windows.
@@ -28,13 +28,10 @@ type window struct {
 	told  bool // that no more is taken
 }
 
-// left is what is taken of the person from now on; nil: whatever they send.
-func (q *quota) left(p core.PersonID, now time.Time) *core.Quota {
-	if q.most == 0 {
-		return nil
-	}
+// left is what is taken of the person from now on.
+func (q *quota) left(p core.PersonID, now time.Time) core.Quota {
 	w := q.window(p, now)
-	out := &core.Quota{Left: max(q.most-w.taken, 0)}
+	out := core.Quota{Left: max(q.most-w.taken, 0)}
 	if !w.told {
 		rest := w.ends.Sub(now).Round(time.Second)
 		out.Spent = fmt.Sprintf("I take %s a minute from each person. I have not read this one, and read none that you send in the next %s. Please send it again then.",

@@ -35,7 +35,13 @@ func (b *Bus) owner() core.Place {
 // they are not spoken to.
 func (b *Bus) pair(e *core.Entry) {
 	in := &e.In
-	if !in.Direct || in.From.Bot || in.From.ID == "" || e.Role >= core.Owner {
+	if in.From.Bot || in.From.ID == "" {
+		return
+	}
+	if e.Command != nil && e.Command.Codes {
+		b.tryLink(e)
+	}
+	if !in.Direct || e.Role >= core.Owner {
 		return
 	}
 	b.tryCode(e)
@@ -71,6 +77,13 @@ func (b *Bus) tryCode(e *core.Entry) {
 		e.Code = hash
 	}
 	e.Claim = claim != nil && subtle.ConstantTimeCompare(hash, claim) == 1
+}
+
+// tryLink finds the code that a command takes. A guest has none.
+func (b *Bus) tryLink(e *core.Entry) {
+	if hash, ok := readCode(e.Args); ok && !e.In.From.Guest && b.tries.take(e.In.From.ID, time.Now()) {
+		e.Code = hash
+	}
 }
 
 // untried gives back the tries of entries that were not looked at.

@@ -33,6 +33,7 @@ type Config struct {
 	Access       Access              `toml:"access"`
 	Limits       Limits              `toml:"limits"`
 	Media        Media               `toml:"media"`
+	Schedule     Schedule            `toml:"schedule"`
 	Retention    Retention           `toml:"retention"`
 
 	shown map[string]string // values that hold variables → as the file writes them
@@ -126,11 +127,17 @@ type Binding struct {
 
 // Access says who may talk to the bots. Nobody is let in by an empty list.
 type Access struct {
-	Owners  []string `toml:"owners,omitempty"`  // adapter:id; default nobody
-	Admins  []string `toml:"admins,omitempty"`  // adapter:id; default nobody
-	Members []string `toml:"members,omitempty"` // adapter:id or adapter:*; default nobody
-	Pairing bool     `toml:"pairing"`           // a stranger's direct message gets a code with which an owner can let them in; default true
-	Guests  bool     `toml:"guests"`            // adapter:* lets in platform guests and people from connected workspaces, too; default false
+	Owners    []string `toml:"owners,omitempty"`  // adapter:id; default nobody
+	Admins    []string `toml:"admins,omitempty"`  // adapter:id; default nobody
+	Members   []string `toml:"members,omitempty"` // adapter:id or adapter:*; default nobody
+	Approvers []string `toml:"approvers"`         // who may approve what a bot wants to do: requester, owner, admin, member (or more), adapter:id; not-requester: nobody what is for themselves; default ["requester"]
+	Pairing   bool     `toml:"pairing"`           // a stranger's direct message gets a code with which an owner can let them in; default true
+	Guests    bool     `toml:"guests"`            // adapter:* lets in platform guests and people from connected workspaces, too; default false
+}
+
+// Schedule is about time.
+type Schedule struct {
+	Timezone string `toml:"timezone"` // IANA time zone of people of whom their platform tells none; default "": the machine's
 }
 
 // Media bounds what people send.

@@ -154,6 +154,16 @@ config.toml:17: log.level: "trace" is none of debug, info, warn, error`,
 		{name: "user name", with: "[access]\nowners = [\"telegram:@ada\"]", want: `config.toml:13: access.owners[0]: "telegram:@ada" is a user name, which can change hands: use the immutable numeric id, as in telegram:1111 (the bot tells a stranger theirs)`},
 		{name: "bare user name", with: "[access]\nmembers = [\"telegram:*\", \"@ada\"]", want: `config.toml:13: access.members[1]: "@ada" is a user name, which can change hands: use the immutable numeric id, as in telegram:1111 (the bot tells a stranger theirs)`},
 		{name: "no number on Telegram", with: "[access]\nowners = [\"telegram:ada\"]", want: `config.toml:13: access.owners[0]: "telegram:ada": a person on Telegram is a number: use the immutable numeric id, as in telegram:1111`},
+		{name: "approvers", with: "[access]\napprovers = [\"requester\", \"owner\", \"telegram:1111\"]"},
+		{name: "nobody approves", with: "[access]\napprovers = []"},
+		{name: "unknown approver", with: "[access]\napprovers = [\"requestor\"]", want: `config.toml:13: access.approvers[0]: "requestor" is none of requester, not-requester, owner, admin, member, and nobody's id, as in telegram:1111; did you mean "requester"?`},
+		{name: "everybody approves", with: "[access]\napprovers = [\"telegram:*\"]", want: `config.toml:13: access.approvers[0]: "telegram:*" would let everybody there approve: write "member" for everybody who is let in`},
+		{name: "approver by name", with: "[access]\napprovers = [\"telegram:@ada\"]", want: `config.toml:13: access.approvers[0]: "telegram:@ada" is a user name, which can change hands: use the immutable numeric id, as in telegram:1111 (the bot tells a stranger theirs)`},
+		{name: "approver of an unknown adapter", with: "[access]\napprovers = [\"slack:U1\"]", want: `config.toml:13: access.approvers[0]: "slack:U1": no such adapter: there is console, telegram`},
+		{name: "approvers that contradict", with: "[access]\napprovers = [\"requester\", \"not-requester\"]", want: `config.toml:13: access.approvers: "requester" and "not-requester" contradict each other: leave one out`},
+		{name: "nobody is left to approve", with: "[access]\napprovers = [\"not-requester\"]", want: `config.toml:13: access.approvers: "not-requester" only says who may not: add who may, as in ["admin", "not-requester"]`},
+		{name: "time zone", with: "[schedule]\ntimezone = \"Europe/Nowhere\"", want: `config.toml:13: schedule.timezone: "Europe/Nowhere" is no time zone that this machine knows: write it as in Europe/Berlin`},
+		{name: "time zone of the machine", with: "[schedule]\ntimezone = \"Local\"", want: `config.toml:13: schedule.timezone: "Local" is no time zone that this machine knows: write it as in Europe/Berlin`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -108,7 +108,7 @@ func TestDefaults(t *testing.T) {
 				Limits:  AgentLimits{Steps: 40, RunTime: 15 * time.Minute},
 			},
 		},
-		Access:    Access{Pairing: true},
+		Access:    Access{Approvers: []string{"requester"}, Pairing: true},
 		Limits:    Limits{MaxRuns: 64, MaxHops: 20},
 		Media:     Media{MaxBytes: 20 << 20},
 		Retention: Retention{Media: 90},
@@ -192,6 +192,7 @@ action = "deny"
 owners = ["tg:1111", "console:ada"]
 admins = ["tg:2222"]
 members = ["tg:*"]
+approvers = ["admin", "tg:3333", "not-requester"]
 pairing = false
 guests = true
 [limits]
@@ -202,6 +203,8 @@ messages_per_minute = 4
 max_bytes = 4096
 [retention]
 media = "0"
+[schedule]
+timezone = "America/New_York"
 `,
 		"conf/token":    " 1:token \n",
 		"home/chief.md": "Lead ${NOT_EXPANDED}.\n",
@@ -262,11 +265,12 @@ media = "0"
 				Rules: []Rule{{Tool: "web_*", Action: "deny", Role: "member"}}},
 			{Place: "*:ops", Agent: "chief", Thinking: "off", Mode: "default", ContextMessages: 10},
 		},
-		Rules:  []Rule{{Tool: "*", Pattern: "{a,b}/**", Action: "deny"}},
-		Access: Access{Owners: []string{"tg:1111", "console:ada"}, Admins: []string{"tg:2222"}, Members: []string{"tg:*"}, Guests: true},
-		Limits: Limits{MaxRuns: 2, MaxHops: 3, MessagesPerMinute: 4},
-		Media:  Media{MaxBytes: 4096},
-		shown:  got.shown,
+		Rules:    []Rule{{Tool: "*", Pattern: "{a,b}/**", Action: "deny"}},
+		Access:   Access{Owners: []string{"tg:1111", "console:ada"}, Admins: []string{"tg:2222"}, Members: []string{"tg:*"}, Approvers: []string{"admin", "tg:3333", "not-requester"}, Guests: true},
+		Schedule: Schedule{Timezone: "America/New_York"},
+		Limits:   Limits{MaxRuns: 2, MaxHops: 3, MessagesPerMinute: 4},
+		Media:    Media{MaxBytes: 4096},
+		shown:    got.shown,
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Config{})); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -346,6 +350,7 @@ owners = ["console:${CANARY}"]
 owner_place = ""
 
 [access]
+approvers = ["requester"]
 guests = false
 owners = ["console:${CANARY}"]
 pairing = true
@@ -416,6 +421,9 @@ small = ""
 
 [retention]
 media = "90d"
+
+[schedule]
+timezone = ""
 
 [store]
 path = "${CANARY}"

@@ -72,13 +72,8 @@ func (l *loader) config(root *table) *Config {
 		t.done()
 	}
 	c.Rules = root.rules()
-	access := root.table("access")
-	c.Access.Owners = access.people("owners", c)
-	c.Access.Admins = access.people("admins", c)
-	c.Access.Members = access.people("members", c)
-	c.Access.Pairing = access.boolean("pairing", true)
-	c.Access.Guests = access.boolean("guests", false)
-	access.done()
+	c.Access = root.table("access").access(c)
+	c.Schedule = root.table("schedule").schedule()
 	c.OwnerPlace = root.ownerPlace(c)
 	root.done()
 	return c
@@ -339,21 +334,33 @@ func (t *table) checkPlace(key, place string, glob bool, c *Config) {
 func (t *table) people(key string, c *Config) []string {
 	var out []string
 	for _, person := range t.list(key) {
-		adapter, id, found := strings.Cut(person.value, ":")
+		_, id, _ := strings.Cut(person.value, ":")
 		switch {
-		case strings.HasPrefix(person.value, "@") || strings.HasPrefix(id, "@"):
-			t.failAt(person.key, "", "%s is a user name, which can change hands: use the immutable numeric id, as in telegram:1111 (the bot tells a stranger theirs)", quote(person.raw))
-		case !found || adapter == "" || id == "":
-			t.failAt(person.key, "", `%s is nobody: want "adapter:id", or for members also "adapter:*"`, quote(person.raw))
 		case key != "members" && id == "*":
 			t.failAt(person.key, "", "%s would make everybody an %s: list the people one by one", quote(person.raw), strings.TrimSuffix(key, "s"))
-		case !t.checkAdapter(person.key, adapter, quote(person.raw), c):
-		case c.Adapters[adapter].Type == "telegram" && id != "*" && !digits().MatchString(id):
-			t.failAt(person.key, "", "%s: a person on Telegram is a number: use the immutable numeric id, as in telegram:1111", quote(person.raw))
+		default:
+			t.person(person, c)
 		}
 		out = append(out, person.value)
 	}
 	return out
+}
+
+// person reports an entry of a list that is nobody's id.
+func (t *table) person(person listed, c *Config) bool {
+	adapter, id, found := strings.Cut(person.value, ":")
+	switch {
+	case strings.HasPrefix(person.value, "@") || strings.HasPrefix(id, "@"):
+		t.failAt(person.key, "", "%s is a user name, which can change hands: use the immutable numeric id, as in telegram:1111 (the bot tells a stranger theirs)", quote(person.raw))
+	case !found || adapter == "" || id == "":
+		t.failAt(person.key, "", `%s is nobody: want "adapter:id", or for members also "adapter:*"`, quote(person.raw))
+	case !t.checkAdapter(person.key, adapter, quote(person.raw), c):
+	case c.Adapters[adapter].Type == "telegram" && id != "*" && !digits().MatchString(id):
+		t.failAt(person.key, "", "%s: a person on Telegram is a number: use the immutable numeric id, as in telegram:1111", quote(person.raw))
+	default:
+		return true
+	}
+	return false
 }
 
 // checkAdapter reports a full key that speaks of an adapter which is not there.

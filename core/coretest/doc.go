@@ -26,6 +26,7 @@
 //	adapter NAME [once=edit|key|readback|none max= pieces= heavy= mark= replies= threads= edits= signs= reads= buttons= reply=mention|thread|always]
 //	owner PERSON         may do everything
 //	member PERSON        may talk; anybody else is a stranger
+//	guest PERSON         the platform says that a person is a guest
 //	zone PERSON ZONE     the platform tells a person's time zone
 //	agent HANDLE         the default bot; without it, the first
 //	bind PLACE [agent= reply= thinking=off|quote context_messages=]

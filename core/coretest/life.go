@@ -61,6 +61,7 @@ func begin(w *world) (*life, error) {
 	commands := append(bus.Commands(func() []bus.AdapterHealth { return l.bus.Health() }), mailbox.Commands()...)
 	commands = append(commands, bus.PairCommand(w.code, func(string, string) string { return "" }))
 	commands = append(commands, setting.Commands(w.scene.settings())...)
+	commands = append(append(commands, bus.LinkCommand(w.code)), bus.MeCommands(time.UTC)...)
 	slices.SortFunc(commands, func(x, y core.Command) int { return strings.Compare(x.Name, y.Name) })
 	var adapters []core.Adapter
 	for _, p := range w.platforms {

@@ -19,7 +19,8 @@ const self = "bellhop"
 // the events that nobody has acknowledged yet. It outlives the appliance.
 type platform struct {
 	adapterOptions
-	zones map[string]string // by person
+	zones  map[string]string // by person
+	guests []string          // ids of persons
 
 	mu       sync.Mutex // guards the fields below
 	rooms    map[core.Place][]*message
@@ -91,8 +92,8 @@ type fault struct {
 // operations are the calls of a platform.
 var operations = []string{"open", "post", "edit", "update", "resolve", "read"}
 
-func newPlatform(o adapterOptions, zones map[string]string) *platform {
-	return &platform{adapterOptions: o, zones: zones, rooms: map[core.Place][]*message{}, notes: map[core.Place][]string{}, ids: map[string]int{}, moved: map[string]string{}, wake: make(chan struct{}), began: time.Now()}
+func newPlatform(o adapterOptions, zones map[string]string, guests []string) *platform {
+	return &platform{adapterOptions: o, zones: zones, guests: guests, rooms: map[core.Place][]*message{}, notes: map[core.Place][]string{}, ids: map[string]int{}, moved: map[string]string{}, wake: make(chan struct{}), began: time.Now()}
 }
 
 // deliver queues an event for whoever listens. The caller holds mu.
@@ -107,7 +108,7 @@ func (p *platform) deliver(in core.Inbound) {
 func (p *platform) event(kind core.InboundKind, at core.Place, who, id string) core.Inbound {
 	p.events++
 	return core.Inbound{Key: fmt.Sprintf("event/%d", p.events), Kind: kind, Place: at, Direct: direct(at), MessageID: id,
-		From: core.Person{ID: core.PersonID(p.name + ":" + who), Name: title(who), Zone: p.zones[who]}, Time: time.Now().UTC()}
+		From: core.Person{ID: core.PersonID(p.name + ":" + who), Name: title(who), Zone: p.zones[who], Guest: slices.Contains(p.guests, p.name+":"+who)}, Time: time.Now().UTC()}
 }
 
 // direct reports whether the place is one person and us: its channel is the

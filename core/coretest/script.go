@@ -136,6 +136,7 @@ type scene struct {
 	adapters []adapterOptions
 	access   core.Access
 	zones    map[string]string // of people
+	guests   []string          // people as "adapter:name"
 	agent    string
 	bindings []core.Binding
 	maxRuns  int
@@ -178,6 +179,8 @@ func (sc *scene) set(l line) (bool, error) {
 		sc.access.Owners = append(sc.access.Owners, s.word())
 	case "member":
 		sc.access.Members = append(sc.access.Members, s.word())
+	case "guest":
+		sc.guests = append(sc.guests, s.word())
 	case "zone":
 		if sc.zones == nil {
 			sc.zones = map[string]string{}
@@ -316,7 +319,7 @@ func (sc *scene) complete() {
 	if sc.maxHops == 0 {
 		sc.maxHops = 20
 	}
-	for _, list := range [][]string{sc.access.Owners, sc.access.Members} {
+	for _, list := range [][]string{sc.access.Owners, sc.access.Members, sc.guests} {
 		for i, p := range list {
 			if !strings.Contains(p, ":") {
 				list[i] = sc.adapters[0].name + ":" + p

@@ -96,7 +96,7 @@ func newWorld(t *testing.T, text string) (*world, []line) {
 	}
 	w.scene.complete()
 	for _, o := range w.scene.adapters {
-		w.platforms = append(w.platforms, newPlatform(o, w.scene.zones))
+		w.platforms = append(w.platforms, newPlatform(o, w.scene.zones, w.scene.guests))
 	}
 	w.owner = core.Place{Adapter: w.platforms[0].name, Channel: "#owner"}
 	w.engine = memkv.New(memkv.Options{Observe: func(uint64) { w.commits.Add(1) }})

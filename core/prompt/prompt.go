@@ -31,6 +31,7 @@ type View struct {
 	Older    int                   // messages of the thread before the window
 	Triggers []core.ID             // the messages that the run answers; Fold keeps them as long as they fit
 	Local    *time.Location        // time zone of whoever sent the newest trigger; nil: unknown
+	Language string                // that whoever sent the newest trigger wants answers in; empty: any
 	Pictures map[string]core.Image // by hash, those that Pictures lists and that there are
 }
 

@@ -26,6 +26,9 @@ const (
 // clockName is the most characters of the name of whose time it is.
 const clockName = 20
 
+// languageName is the most characters of a language's.
+const languageName = 40
+
 // Tail is what changes from turn to turn: the time, which messages are new
 // where that is not plain, and how many older ones exist. The time is that of
 // whoever asks, else that of loc. The caller freezes it for the run, since a tail that moved on would make every request of the run
@@ -35,6 +38,7 @@ func Tail(v View, triggers []core.ID, now time.Time, loc *time.Location) string 
 	var b strings.Builder
 	b.WriteString(tailStart)
 	b.WriteString("It is " + clock(now, cmp.Or(v.Local, loc, time.UTC)) + v.whose(order, triggers, now, cmp.Or(loc, time.UTC)) + ".\n")
+	b.WriteString(v.tongue(order, triggers))
 	b.WriteString(v.news(order, triggers))
 	if older := v.Older + len(v.Messages) - len(order); older > 0 {
 		fmt.Fprintf(&b, "%s not shown", count(older, "older message is", "older messages are"))
@@ -66,6 +70,15 @@ func (v *View) whose(order []*core.Message, triggers []core.ID, now time.Time, u
 	if _, there := now.In(v.Local).Zone(); there == here {
 		return ""
 	}
+	name := v.asker(order, triggers)
+	if name == "" {
+		return ""
+	}
+	return " for " + name
+}
+
+// asker is the name of whoever sent the newest trigger; empty: nobody is seen.
+func (v *View) asker(order []*core.Message, triggers []core.ID) string {
 	names := newNames(v)
 	var name string
 	for _, m := range order {
@@ -76,10 +89,20 @@ func (v *View) whose(order []*core.Message, triggers []core.ID, now time.Time, u
 			name = of
 		}
 	}
-	if name == "" {
+	return oneLine(name, clockName)
+}
+
+// tongue says which language the person who asks wants, and who that is where
+// others read the answer, too.
+func (v *View) tongue(order []*core.Message, triggers []core.ID) string {
+	language := oneLine(v.Language, languageName)
+	if language == "" {
 		return ""
 	}
-	return " for " + oneLine(name, clockName)
+	if name := v.asker(order, triggers); name != "" && !v.Thread.Direct {
+		return fmt.Sprintf("%s wants answers in this language: %s.\n", name, language)
+	}
+	return fmt.Sprintf("Answer in this language: %s.\n", language)
 }
 
 // news says which messages are new: nothing when it is only the last one.

@@ -193,25 +193,29 @@ func (r *Runner) read(ctx context.Context, bot core.Bot, items []core.Item, most
 	}
 	t.retried = slices.ContainsFunc(items, func(it core.Item) bool { return it.Parent != "" })
 	t.view = prompt.View{Bot: bot, Team: team, Thread: scene.Thread, Messages: scene.Messages, Triggers: run.Triggers,
-		Local: local(scene.Messages, run.Triggers)}
+		Local: local(scene.Messages, run.Triggers), Language: newest(scene.Messages, run.Triggers).Language}
 	if len(scene.Messages) > 0 {
 		t.view.Older = scene.Messages[0].N - 1
 	}
 	return t, nil
 }
 
+// newest is the newest trigger that a person has sent; zero: there is none.
+func newest(messages []core.Message, triggers []core.ID) core.Message {
+	for i := range slices.Backward(messages) {
+		if m := &messages[i]; m.Sender.Kind == core.HumanActor && slices.Contains(triggers, m.ID) {
+			return *m
+		}
+	}
+	return core.Message{}
+}
+
 // local is the time zone of the person who sent the newest trigger; nil when
 // nobody tells, or this machine does not know the zone.
 func local(messages []core.Message, triggers []core.ID) *time.Location {
-	for i := range slices.Backward(messages) {
-		m := &messages[i]
-		if m.Sender.Kind != core.HumanActor || !slices.Contains(triggers, m.ID) {
-			continue
-		}
-		if loc, err := time.LoadLocation(m.Zone); m.Zone != "" && err == nil {
-			return loc
-		}
-		return nil
+	m := newest(messages, triggers)
+	if loc, err := time.LoadLocation(m.Zone); m.Zone != "" && err == nil {
+		return loc
 	}
 	return nil
 }
