@@ -233,7 +233,7 @@ type Inbound struct {
 	Others    bool   // mentions people, and none of them is us
 	Command   bool   // Text begins with a command that is addressed to us
 	Foreign   bool   // Text begins with a command that is addressed to another bot
-	ReplyTo   string // platform id of the message that it replies to, where people can reply to one
+	ReplyTo   string // platform id of the message that it replies to or is about, where people can point at one
 	Quotes    []Quote
 	Files     []File
 	Time      time.Time // the platform's

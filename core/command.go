@@ -36,11 +36,12 @@ type Invocation struct {
 	Mark     string // what people write there before the name of a command
 	Buttons  bool   // the reply's are shown there
 	Of       Subject
+	Re       *Subject // what they reply to, zero if that is not known; nil: nothing
 	Desk     Desk
 }
 
 // Subject is the part of a thread's work that a person points at; zero: all of
-// it.
+// it. Of a post of ours both may be set: the run, and the message it shows.
 type Subject struct {
 	Run     ID // the run whose post they point at; to stop it is to stop its bot in the thread
 	Message ID // what is done for this message
@@ -93,6 +94,11 @@ type Desk interface {
 	// archives it, and makes the archived one current again. Of a thread that is
 	// not archived it does nothing. by is the name to show.
 	Resume(thread ID, by string) error
+	// Fork archives the current thread of the place, whose work goes on, and gives
+	// the place a fresh one that begins with what was said in one of the place's
+	// threads up to the message, which is included; empty: the newest of the
+	// current one. ok is false if none of the place's latest threads has it.
+	Fork(at Place, message ID) (f Forked, ok bool, err error)
 	// Retry queues what failed or was stopped again, unless that has been done,
 	// and returns its message; ok is false when there is none. Of all the
 	// thread's work it takes the most recent.
@@ -125,6 +131,13 @@ type Desk interface {
 	// false: there is nothing.
 	Expel(who PersonID) (bool, error)
 	People
+}
+
+// Forked is what a Fork did.
+type Forked struct {
+	Left    Thread  // was current until then
+	Thread  Thread  // is current now
+	Message Message // the last one that it shares
 }
 
 // TaskEnd is what a CancelTask has found and done.

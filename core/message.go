@@ -30,8 +30,16 @@ type Thread struct {
 	// been folded away and are read with read_history.
 	Cuts map[string]ID `json:"cuts,omitempty"`
 
+	// Of a fork: the message up to which it shares what was said in another
+	// thread, and how many messages that are.
+	Fork   ID  `json:"fork,omitempty"`
+	Shared int `json:"shared,omitempty"`
+
 	Model string `json:"model,omitempty"` // "provider/model" that all bots use here; empty: each its own
 }
+
+// Said is how many messages are the thread's own.
+func (th *Thread) Said() int { return th.Messages - th.Shared }
 
 // Message is one post in a thread. Rows are immutable: an edit of a message
 // that no run has joined yet writes a new Version under the same ID.

@@ -251,7 +251,11 @@ func (a *acceptance) command(e *core.Entry, place core.Place) (core.Fate, error)
 	if err != nil {
 		return "", err
 	}
-	reply, err := a.invoke(e, core.Invocation{Place: place, Thread: th,
+	re, err := a.repliedTo(in, place)
+	if err != nil {
+		return "", err
+	}
+	reply, err := a.invoke(e, core.Invocation{Place: place, Thread: th, Re: re,
 		Opens: e.Threads && !in.Direct && (place.Topic == "" || place.Topic == in.MessageID)})
 	if err != nil {
 		return "", err
@@ -313,7 +317,9 @@ func (a *acceptance) edit(e *core.Entry, place core.Place) (core.Fate, error) {
 		return "", err
 	}
 	if !th.Archived.IsZero() {
-		return core.FateIgnored, nil
+		if th, ok, err = a.heir(th, msg.ID); err != nil || !ok {
+			return core.FateIgnored, err
+		}
 	}
 	msg.Corrects, msg.Version, msg.Parts, msg.Time, msg.Earlier = msg.ID, 0, parts(in), in.Time, nil
 	msg.Answers, msg.For, msg.After = "", "", ""

@@ -25,6 +25,7 @@ func (s *Store) Check(ctx context.Context) ([]string, error) {
 			return err
 		}
 		c.checkThreads()
+		c.checkForks()
 		c.checkMessages()
 		c.checkItems()
 		c.checkRuns()
@@ -48,6 +49,7 @@ type checker struct {
 	threads  map[core.ID]core.Thread
 	places   map[string]placeRow
 	archived map[string]placeRow
+	lineages map[core.ID]lineageRow
 	messages map[core.ID][]core.Message // versions, oldest first
 	items    map[core.ID]core.Item
 	queue    map[core.ID]core.Item
@@ -124,6 +126,7 @@ func (c *checker) load() error {
 			c.archived = map[string]placeRow{}
 			err = read(c, famArchived, archivedKey, func(key string, r placeRow) { c.archived[key] = r })
 		},
+		func() { c.lineages, err = byID(c, famLineage, func(r lineageRow) core.ID { return r.Thread }) },
 		func() { c.held, err = byKey[heldRow](c, famHeld) },
 		func() { c.platform, err = byKey[platformRow](c, famPlatform) },
 		func() { c.journal, err = byKey[journalRow](c, famJournal) },
@@ -208,7 +211,7 @@ func (c *checker) checkPairing() error {
 
 // checkFamilies finds keys that belong to no family.
 func (c *checker) checkFamilies() error {
-	known := []string{famJournal, famJournalDay, famCursor, famAlias, famCurrent, famPlace, famArchived, famThread, famMessage, famPlatform, famItemsOf, famOwn, famQueue,
+	known := []string{famJournal, famJournalDay, famCursor, famAlias, famCurrent, famPlace, famArchived, famThread, famLineage, famMessage, famPlatform, famItemsOf, famOwn, famQueue,
 		famItem, famRun, famOpenRun, famStep, famHeld, famOutbox, famAsk, famOpenAsk, famPost, famGrant, famPass, famHuman, famLinkCode, famBad}
 	slices.Sort(known)
 	var from []byte
@@ -245,12 +248,12 @@ func (c *checker) checkThreads() {
 		if row := c.places[string(placeKey(th.Place))]; th.Archived.IsZero() && row.Thread != id {
 			c.say("thread %s is current at %q, which has the thread %q", id, th.Place, row.Thread)
 		}
-		if row := placeOf(th); !th.Archived.IsZero() && th.Messages > 0 && c.archived[string(archivedKey(row))] != row {
+		if row := placeOf(th); !th.Archived.IsZero() && th.Said() > 0 && c.archived[string(archivedKey(row))] != row {
 			c.say("thread %s is archived, and not among those of %q", id, th.Place)
 		}
 	}
 	for key, row := range c.archived {
-		if th, ok := c.threads[row.Thread]; !ok || placeOf(th) != row || th.Messages == 0 {
+		if th, ok := c.threads[row.Thread]; !ok || placeOf(th) != row || th.Said() == 0 {
 			c.say("%q is the thread %s, which is empty, not archived then, or does not exist", key, row.Thread)
 		}
 	}
@@ -274,8 +277,8 @@ func (c *checker) checkMessages() {
 		versions := c.messages[id]
 		m := versions[len(versions)-1]
 		count[m.Thread]++
-		if m.N != count[m.Thread] {
-			c.say("message %s is number %d of thread %s, and the %d. by ID", id, m.N, m.Thread, count[m.Thread])
+		if n := c.threads[m.Thread].Shared + count[m.Thread]; m.N != n {
+			c.say("message %s is number %d of thread %s, and the %d. by ID", id, m.N, m.Thread, n)
 		}
 		for i, v := range versions {
 			if v.Version != i || v.N != m.N || v.Thread != m.Thread {
@@ -313,8 +316,8 @@ func (c *checker) checkMessages() {
 		}
 	}
 	for _, id := range sorted(c.threads) {
-		if th := c.threads[id]; th.Messages != count[id] {
-			c.say("thread %s counts %d messages and has %d", id, th.Messages, count[id])
+		if th := c.threads[id]; th.Said() != count[id] {
+			c.say("thread %s counts %d messages and has %d", id, th.Said(), count[id])
 		}
 	}
 }

@@ -21,6 +21,7 @@ import (
 //	p/<place>                          current thread of the place
 //	ta/<place>\0<ms><thread>           archived threads of the place in which something was said, by when they ended
 //	t/<thread>                         threads
+//	tf/<thread>                        what forks share with other threads
 //	m/<thread><message><version>       messages
 //	mp/<adapter>\0<series>\0<id>       platform id → message; a series is a channel, whatever the topic, or several that number together
 //	mi/<message><item>                 items of a message
@@ -52,6 +53,7 @@ const (
 	famPlace      = "p/"
 	famArchived   = "ta/"
 	famThread     = "t/"
+	famLineage    = "tf/"
 	famMessage    = "m/"
 	famPlatform   = "mp/"
 	famItemsOf    = "mi/"

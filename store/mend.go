@@ -141,6 +141,9 @@ func (t *tx) rebuildThread(id core.ID) error {
 		return nil
 	}
 	th := core.Thread{ID: id, Place: row.Place, Agent: row.Agent, Direct: row.Direct, Archived: row.Archived, Created: t.Now(), Active: t.Now()}
+	if err := t.inherit(&th); err != nil {
+		return err
+	}
 	msgs, err := t.newest(idKey(famMessage, id), after(idKey(famMessage, id)), nearby)
 	if err != nil {
 		return err
@@ -181,6 +184,11 @@ func (t *tx) rebuildMessage(key []byte) error {
 	if err != nil {
 		return err
 	}
+	th, _, err := get[core.Thread](t, idKey(famThread, thread))
+	if err != nil {
+		return err
+	}
+	m.N += th.Shared
 	if len(before) > 0 {
 		if before[0].ID == id {
 			return nil

@@ -10,12 +10,23 @@ import (
 // Before returns up to limit messages of the thread that are older than before
 // (empty: the newest), oldest first, and whether there are still older ones.
 func (s *Store) Before(ctx context.Context, thread, before core.ID, limit int) (msgs []core.Message, more bool, err error) {
-	err = s.view(ctx, func(t *tx) (err error) {
-		from, to := idKey(famMessage, thread), after(idKey(famMessage, thread))
-		if before != "" {
-			to = messageKey(thread, before, 0)
+	err = s.view(ctx, func(t *tx) error {
+		th, ok, err := get[core.Thread](t, idKey(famThread, thread))
+		if err != nil {
+			return err
 		}
-		msgs, err = t.newest(from, to, limit+1)
+		if !ok {
+			th.ID = thread
+		}
+		var upto core.ID
+		switch {
+		case before == "":
+		case before.Seq() == 0:
+			return nil // nothing is older
+		default:
+			upto = core.NewID(core.KindMessage, before.Seq()-1)
+		}
+		msgs, err = t.history(th, "", upto, limit+1)
 		return err
 	})
 	if len(msgs) > limit {

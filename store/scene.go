@@ -15,16 +15,8 @@ func (t *tx) scene(th core.Thread, run core.Run, window int) (core.Scene, error)
 	if run.Cut != "" {
 		cut = run.Cut
 	}
-	from, end := idKey(famMessage, th.ID), after(idKey(famMessage, th.ID))
-	if cut != "" {
-		from = messageKey(th.ID, cut, 0)
-	}
-	to := end
-	if run.Upto != "" {
-		to = after(messageKey(th.ID, run.Upto, 0)[:len(famMessage)+16])
-	}
 	var err error
-	if sc.Messages, err = t.newest(from, to, 2*window+1); err != nil {
+	if sc.Messages, err = t.history(th, cut, run.Upto, 2*window+1); err != nil {
 		return sc, err
 	}
 	if run.Steps > 0 { // what it has asked and was answered stands in its steps
@@ -34,7 +26,8 @@ func (t *tx) scene(th core.Thread, run core.Run, window int) (core.Scene, error)
 		sc.Upto = sc.Messages[n-1].ID
 	}
 	if run.Upto != "" {
-		later, err := t.replies(to, end, run)
+		_, to := stretch{Thread: th.ID}.keys("", run.Upto)
+		later, err := t.replies(to, after(idKey(famMessage, th.ID)), run)
 		if err != nil {
 			return sc, err
 		}

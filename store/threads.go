@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"cmp"
+	"slices"
 	"time"
 
 	"bellhop/core"
@@ -31,7 +32,7 @@ func (d *desk) Archive(thread core.ID) error {
 // may want back.
 func (d *desk) leave(th core.Thread) error {
 	th.Archived = d.Now()
-	if err := d.put(idKey(famThread, th.ID), th); err != nil || th.Messages == 0 {
+	if err := d.put(idKey(famThread, th.ID), th); err != nil || th.Said() == 0 {
 		return err
 	}
 	row := placeOf(th)
@@ -87,21 +88,36 @@ func (d *desk) Thread(at core.Place, id core.ID) (core.Thread, bool, error) {
 // person wrote.
 const openingReach = 20
 
-// Opening is a thread's first message of a person, as it reads now.
+// Opening is a thread's first message of a person, as it reads now; of a fork in
+// which nobody has said anything yet, that of what it shares.
 func (d *desk) Opening(thread core.ID) (core.Message, error) {
-	prefix := idKey(famMessage, thread)
-	kvs, err := d.Scan(prefix, after(prefix), openingReach)
+	th, ok, err := get[core.Thread](d.tx, idKey(famThread, thread))
+	if err != nil || !ok {
+		return core.Message{}, err
+	}
+	spans, err := d.spans(th)
 	if err != nil {
 		return core.Message{}, err
 	}
-	msgs, err := d.latest(kvs)
-	for _, m := range msgs {
-		if m.Sender.Kind == core.HumanActor {
-			m, _, err = d.tx.message(thread, m.ID)
-			return m, err
+	spans = slices.Insert(spans[:len(spans)-1], 0, spans[len(spans)-1]) // its own first
+	for _, s := range spans {
+		from, to := s.keys("", "")
+		kvs, err := d.Scan(from, to, openingReach)
+		if err != nil {
+			return core.Message{}, err
+		}
+		msgs, err := d.latest(kvs)
+		if err != nil {
+			return core.Message{}, err
+		}
+		for _, m := range msgs {
+			if m.Sender.Kind == core.HumanActor {
+				m, _, err = d.tx.message(s.Thread, m.ID)
+				return m, err
+			}
 		}
 	}
-	return core.Message{}, err
+	return core.Message{}, nil
 }
 
 // Resume gives a place an archived thread of it back. Its windows are as they

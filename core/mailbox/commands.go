@@ -15,6 +15,7 @@ func Commands() []core.Command {
 		{Name: "new", Usual: true, Help: "start over: a fresh conversation here", Role: core.Member, Run: fresh},
 		{Name: "threads", Usual: true, Help: "earlier conversations here", Role: core.Member, Run: threads},
 		{Name: "resume", Help: "go back to an earlier conversation", Role: core.Member, Run: resume},
+		{Name: "fork", Help: "a new conversation that begins with this one", Role: core.Member, Run: fork},
 		{Name: "stop", Usual: true, Help: "stop what I am doing here", Role: core.Member, Run: stop},
 		{Name: "cancel", Help: "cancel one task, by its id", Role: core.Member, Run: cancel},
 		{Name: "tasks", Usual: true, Help: "what there is to do, and was done lately", Role: core.Member, Run: tasks},

@@ -52,7 +52,11 @@ func threads(_ context.Context, inv core.Invocation) (core.CommandReply, error) 
 // about is what a conversation is about, as far as people can tell it by.
 func about(inv core.Invocation, th core.Thread) (string, error) {
 	msg, err := inv.Desk.Opening(th.ID)
-	return title(msg), err
+	subject := title(msg)
+	if th.Fork != "" {
+		subject += ", forked at " + string(th.Fork)
+	}
+	return subject, err
 }
 
 // resume goes back to an archived conversation of the place.

@@ -280,6 +280,7 @@ func (h *house) compare(*rapid.T) {
 		}
 	}
 	h.sameTasks()
+	h.sameHistories()
 	for _, got := range books.Runs {
 		for _, r := range h.byID(got.Thread).runs {
 			if r.id == got.ID && (r.state != got.State || r.resumes != got.Resumes) {

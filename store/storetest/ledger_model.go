@@ -28,6 +28,7 @@ type begun struct {
 type thread struct {
 	id       core.ID
 	channel  string
+	shared   []*line // of a fork: what was said before its own
 	lines    []*line
 	runs     []*run // stored ones
 	held     map[string][]*handOff
@@ -187,7 +188,7 @@ func (l *ledger) edit(id, text string) (core.Fate, []*item) {
 		ln.text = text
 		ln.version++
 		return core.FateEdited, nil
-	case ln.th.archived:
+	case ln.th.archived && !slices.Contains(l.current[ln.th.channel].shared, ln):
 		return core.FateIgnored, nil
 	}
 	return core.FateEdited, l.message(ln.th.channel, id, text)

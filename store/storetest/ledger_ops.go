@@ -23,7 +23,7 @@ func (h *house) accept(t *rapid.T) {
 	var entries []core.Entry
 	var kinds []string
 	for range rapid.IntRange(1, 3).Draw(t, "events") {
-		kind := rapid.SampledFrom([]string{"message", "message", "message", "edit", "edit", "delete", "stop", "cancel", "cancel", "new", "back", "retry", "halt", "resume", "stranger", "again", "moved", "unreadable"}).Draw(t, "event")
+		kind := rapid.SampledFrom([]string{"message", "message", "message", "edit", "edit", "delete", "stop", "cancel", "cancel", "new", "back", "fork", "retry", "halt", "resume", "stranger", "again", "moved", "unreadable"}).Draw(t, "event")
 		e, ok := h.event(t, kind, entries)
 		if !ok {
 			continue
@@ -110,6 +110,11 @@ func (h *house) event(t *rapid.T, kind string, before []core.Entry) (core.Entry,
 		}
 	case "stop", "new", "retry":
 		e.Command = h.command(kind)
+	case "fork":
+		e.Command = h.command(kind)
+		if lines := h.named(); len(lines) > 0 && rapid.Bool().Draw(t, "at a message") {
+			e.Args = string(rapid.SampledFrom(lines).Draw(t, "message").items[0].told.Message)
+		}
 	case "cancel":
 		tasks := h.tasks()
 		if len(tasks) == 0 {
@@ -170,6 +175,8 @@ func (h *house) command(name string) *core.Command {
 			if h.listed[key], err = inv.Desk.Archived(inv.Place, 100); err == nil {
 				err = inv.Desk.Resume(core.ID(id), "Ann")
 			}
+		case "fork":
+			_, did, err = inv.Desk.Fork(inv.Place, core.ID(inv.Args))
 		case "cancel":
 			_, err = inv.Desk.CancelTask(inv.Place, core.ID(inv.Args), "Ann")
 		case "stop", "new":
@@ -187,7 +194,7 @@ func (h *house) command(name string) *core.Command {
 func (h *house) happen(kind string, in core.Inbound, args string) (core.Fate, []*item) {
 	channel := h.canonical(in.Place.Channel)
 	th := h.current[channel]
-	if in.Heard && (kind == "message" || kind == "stop" || kind == "cancel" || kind == "new" || kind == "back" || kind == "retry" || kind == "stranger" && th != nil) {
+	if in.Heard && (kind == "message" || kind == "stop" || kind == "cancel" || kind == "new" || kind == "fork" || kind == "back" || kind == "retry" || kind == "stranger" && th != nil) {
 		h.cursors[in.Place.Channel] = in.MessageID
 	}
 	switch kind {
@@ -225,6 +232,8 @@ func (h *house) happen(kind string, in core.Inbound, args string) (core.Fate, []
 			h.stop(th, team)
 			h.archive(th)
 			h.begin(channel)
+		case "fork":
+			h.fork(th, core.ID(args))
 		case "back":
 			id, key, _ := strings.Cut(args, " ")
 			h.sameThreads(h.left[channel], h.listed[key])

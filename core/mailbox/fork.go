@@ -1,0 +1,59 @@
+package mailbox
+
+import (
+	"context"
+	"fmt"
+
+	"bellhop/core"
+)
+
+// fork begins a conversation with what was said in another up to a message: the
+// one that the person replies to or names, else the newest.
+func fork(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
+	if inv.Opens {
+		return nothing("Every thread here is a conversation of its own. Inside one, " + inv.Mark + "fork begins another with what was said in it.")
+	}
+	at, err := forkedAt(inv)
+	if err != nil {
+		return core.CommandReply{}, err
+	}
+	f, ok, err := inv.Desk.Fork(inv.Place, at)
+	switch {
+	case err != nil:
+		return core.CommandReply{}, err
+	case !ok && at == "":
+		return nothing("There is nothing to fork here: nothing has been said yet.")
+	case !ok:
+		return nothing(fmt.Sprintf("I know no message %s of the latest conversations here.", at))
+	}
+	text := fmt.Sprintf("This is a fork (%s): I see what was said here up to %s (%s), and no longer what came after.", f.Thread.ID, title(f.Message), f.Message.ID)
+	if at == "" {
+		text = fmt.Sprintf("This is a fork (%s): I see what was said here so far, and what comes now is not in the conversation that it comes from.", f.Thread.ID)
+	}
+	if f.Left.Said() > 0 {
+		text += fmt.Sprintf(" %sresume %s goes back.", inv.Mark, f.Left.ID)
+	}
+	load, err := inv.Desk.Load(f.Left.ID)
+	if load.Running+load.Queued > 0 {
+		text += " What I am doing there goes on, and I still answer it here."
+	}
+	return core.CommandReply{Text: text}, err
+}
+
+// forkedAt is the message that the person means; empty: the newest.
+func forkedAt(inv core.Invocation) (core.ID, error) {
+	if inv.Args != "" {
+		id, err := core.ParseID(inv.Args)
+		if err != nil || id.Kind() != core.KindMessage {
+			return "", &core.UserError{Text: code(inv.Args) + " is no message. Reply to the message with " + inv.Mark + "fork, or name its id, such as m3k."}
+		}
+		return id, nil
+	}
+	if inv.Re == nil {
+		return "", nil
+	}
+	if inv.Re.Message == "" {
+		return "", &core.UserError{Text: "That message is not in a conversation that I know, so I cannot fork one there."}
+	}
+	return inv.Re.Message, nil
+}
