@@ -88,29 +88,24 @@ const (
 // Answer is what a person says to an ask.
 type Answer struct {
 	By    Requester
+	Human Human // who By is
 	Role  Role
 	Here  bool   // they say it where the ask is
 	Text  string // of a question; of an approval, the reason of a refusal; may be blank
 	Grant string // of an approval: once, task or always; empty: denied
 }
 
-// Approver decides whether the person may decide about calls that are made for
-// the requester.
-type Approver func(who PersonID, role Role, requester PersonID) bool
-
 // May reports whether the person may decide the ask. A question may be answered
 // by whoever may talk where it is asked, and elsewhere by those whom it waits
-// for; about a call decide those whom may names, by default the requester alone.
-func (a *Ask) May(who Answer, may Approver) bool {
+// for; about a call decide the approvers.
+func (a *Ask) May(who Answer, may Approvers) bool {
 	switch {
 	case who.By.ID == "" || who.Role < Member:
 		return false
 	case a.Kind == QuestionAsk:
-		return who.Here || a.Concerns(who.By.ID)
-	case may == nil:
-		return who.By.ID == a.For.ID
+		return who.Here || a.Concerns(who.Human)
 	}
-	return may(who.By.ID, who.Role, a.For.ID)
+	return may.MayApprove(who.Human, who.Role, a.For.ID)
 }
 
 // Choice is the choice that a text names, by its number or its words; false: it
@@ -127,8 +122,8 @@ func (a *Ask) Choice(text string) (string, bool) {
 
 // Concerns reports whether the ask waits for the person: for whom the work is
 // done, or, if it is a question, who has spoken in the conversation.
-func (a *Ask) Concerns(who PersonID) bool {
-	return who != "" && (a.For.ID == who || a.Kind == QuestionAsk && slices.Contains(a.Others, who))
+func (a *Ask) Concerns(who Human) bool {
+	return who.Is(a.For.ID) || a.Kind == QuestionAsk && slices.ContainsFunc(a.Others, who.Is)
 }
 
 // Parking is what Park takes: why a run stops, and what people see.

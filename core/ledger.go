@@ -51,8 +51,6 @@ type Batch struct {
 	// Seal sees to it that a run's post is not opened any more, and reports
 	// whether it may be shown already. Never waits. Nil: none is shown.
 	Seal func(post ID) bool
-	// Approver says who may decide about a bot's calls; nil: for whom it works.
-	Approver Approver
 }
 
 // Fate is what became of an entry.

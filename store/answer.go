@@ -11,7 +11,11 @@ import (
 // Asks implements core.Desk.
 func (d *desk) Asks(v core.Viewer) ([]core.Ask, error) {
 	open, err := d.openAsks("")
-	return concerning(v, open), err
+	if err != nil {
+		return nil, err
+	}
+	who, err := d.tx.human(v.Who)
+	return concerning(v, who, open), err
 }
 
 // Ask implements core.Desk.
@@ -31,7 +35,7 @@ func (d *desk) Decide(ask core.ID, ans core.Answer) (bool, error) {
 // answer has a person decide an ask, if they may and it is open; msg is the
 // message that says so, if any.
 func (a *acceptance) answer(ask core.Ask, ans core.Answer, msg *core.Message) (bool, error) {
-	if ask.State != core.AskOpen || !a.Now().Before(ask.Expires) || !ask.May(ans, a.batch.Approver) {
+	if ask.State != core.AskOpen || !a.Now().Before(ask.Expires) || !ask.May(ans, a.batch.Access.Approvers) {
 		return false, nil
 	}
 	rows, items, err := a.conclude(ask, verdict(ask, ans, msg), a.batch.Split)
@@ -83,7 +87,7 @@ func (a *acceptance) said(e *core.Entry, th core.Thread, msg core.Message, ours 
 	if err != nil || ask.ID == "" {
 		return false, err
 	}
-	ans := core.Answer{By: core.Requester{ID: e.In.From.ID, Name: e.In.From.Name}, Role: a.standing.Role, Here: true}
+	ans := core.Answer{By: core.Requester{ID: e.In.From.ID, Name: e.In.From.Name}, Human: a.human, Role: a.standing.Role, Here: true}
 	if !answers(ask, &ans, e.In.Text, replied) {
 		return false, nil
 	}
@@ -120,7 +124,7 @@ func (a *acceptance) meantAsk(e *core.Entry, open []core.Ask, ours bool) (ask co
 		return ask, false, nil
 	}
 	if ask = open[0]; !ours { // nobody spoke to us: only what can be nothing else counts
-		if _, choice := ask.Choice(e.In.Text); !choice || !ask.Concerns(e.In.From.ID) {
+		if _, choice := ask.Choice(e.In.Text); !choice || !ask.Concerns(a.human) {
 			return core.Ask{}, false, nil
 		}
 	}
@@ -147,7 +151,7 @@ func answers(ask core.Ask, ans *core.Answer, text string, replied bool) bool {
 		return true
 	}
 	ans.Text = text
-	return replied || len(ask.Choices) == 0 && (ask.For.ID == ans.By.ID || ask.For.ID == "")
+	return replied || len(ask.Choices) == 0 && (ans.Human.Is(ask.For.ID) || ask.For.ID == "")
 }
 
 func fileNames(files []core.File) string {

@@ -411,8 +411,8 @@ func clip(text string, most int) string {
 }
 
 // concerning keeps the asks that the viewer may see.
-func concerning(v core.Viewer, open []core.Ask) []core.Ask {
+func concerning(v core.Viewer, who core.Human, open []core.Ask) []core.Ask {
 	return slices.DeleteFunc(open, func(a core.Ask) bool {
-		return a.Place != v.At && !(v.Direct && a.Concerns(v.Who))
+		return a.Place != v.At && !(v.Direct && a.Concerns(who))
 	})
 }

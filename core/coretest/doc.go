@@ -25,6 +25,8 @@
 //	    mode=primary|subagent]
 //	adapter NAME [once=edit|key|readback|none max= pieces= heavy= mark= replies= threads= edits= signs= reads= buttons= reply=mention|thread|always]
 //	owner PERSON         may do everything
+//	admin PERSON         may do more than a member
+//	approvers WHO…       who may approve; without it, the requester
 //	member PERSON        may talk; anybody else is a stranger
 //	guest PERSON         the platform says that a person is a guest
 //	zone PERSON ZONE     the platform tells a person's time zone

@@ -181,6 +181,11 @@ func (sc *scene) set(l line) (bool, error) {
 		sc.access.Members = append(sc.access.Members, s.word())
 	case "guest":
 		sc.guests = append(sc.guests, s.word())
+	case "admin":
+		sc.access.Admins = append(sc.access.Admins, s.word())
+	case "approvers":
+		sc.access.Approvers = core.NewApprovers(strings.Fields(s.rest))
+		s.rest = ""
 	case "zone":
 		if sc.zones == nil {
 			sc.zones = map[string]string{}
@@ -319,7 +324,7 @@ func (sc *scene) complete() {
 	if sc.maxHops == 0 {
 		sc.maxHops = 20
 	}
-	for _, list := range [][]string{sc.access.Owners, sc.access.Members, sc.guests} {
+	for _, list := range [][]string{sc.access.Owners, sc.access.Admins, sc.access.Members, sc.guests} {
 		for i, p := range list {
 			if !strings.Contains(p, ":") {
 				list[i] = sc.adapters[0].name + ":" + p

@@ -81,6 +81,7 @@ func (w *world) effect(what string) {
 // in it, and returns the script's other lines. It is called in a bubble.
 func newWorld(t *testing.T, text string) (*world, []line) {
 	w := &world{t: t, journal: journal{order: map[string]uint64{}}}
+	w.scene.access.Approvers = core.NewApprovers([]string{"requester"})
 	w.log = slog.New(slog.NewTextHandler(&w.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	w.minds = newMinds(w.problem)
 	script := lines(text)

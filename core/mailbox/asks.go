@@ -33,7 +33,7 @@ func inbox(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
 		return nothing("Nothing waits for an answer.")
 	}
 	slices.SortStableFunc(open, func(x, y core.Ask) int { // those for the viewer first
-		switch a, b := x.Concerns(inv.From.ID), y.Concerns(inv.From.ID); {
+		switch a, b := x.Concerns(inv.Human), y.Concerns(inv.Human); {
 		case a == b:
 			return 0
 		case a:
@@ -156,7 +156,7 @@ func theAsk(inv core.Invocation, kind core.AskKind) (a core.Ask, rest string, er
 	switch {
 	case err != nil:
 		return a, "", err
-	case !ok, a.Place != v.At && !a.Concerns(v.Who) && inv.Role < core.Admin:
+	case !ok, a.Place != v.At && !a.Concerns(inv.Human) && inv.Role < core.Admin:
 		return a, "", &core.UserError{Text: fmt.Sprintf("Nothing here is called %s. %sinbox lists what waits.", id, inv.Mark)}
 	case a.Kind != kind && kind == core.QuestionAsk:
 		return a, "", &core.UserError{Text: fmt.Sprintf("That is a call to be allowed or not: %sallow %s or %sdeny %s.", inv.Mark, a.ID, inv.Mark, a.ID)}
@@ -168,7 +168,7 @@ func theAsk(inv core.Invocation, kind core.AskKind) (a core.Ask, rest string, er
 
 // decide has the person decide, and says what came of it.
 func decide(inv core.Invocation, a core.Ask, ans core.Answer, done string) (core.CommandReply, error) {
-	ans.By, ans.Role, ans.Here = core.Requester{ID: inv.From.ID, Name: name(inv.From)}, inv.Role, a.Place == inv.Place
+	ans.By, ans.Human, ans.Role, ans.Here = core.Requester{ID: inv.From.ID, Name: name(inv.From)}, inv.Human, inv.Role, a.Place == inv.Place
 	if a.State != core.AskOpen {
 		return nothing(ended(a))
 	}
