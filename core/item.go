@@ -76,6 +76,9 @@ type Run struct {
 	Reply    Reply  `json:"reply"`
 	Post     ID     `json:"post"`
 
+	// Scoped: it reads only what of the thread is for its bot. See Thread.Scoped.
+	Scoped bool `json:"scoped,omitempty"`
+
 	Upto ID     `json:"upto,omitempty"` // newest message that it read
 	Cut  ID     `json:"cut,omitempty"`  // oldest message that it read
 	Tail string `json:"tail,omitempty"` // the dynamic tail, frozen for the run

@@ -144,7 +144,8 @@ type Arrival struct {
 // Scene is what a run reads when it starts.
 type Scene struct {
 	Thread   Thread
-	Messages []Message // from the bot's cut to Upto, latest versions; and later replies of the bot that stand before that
+	Messages []Message // from the bot's cut to Upto, as far as it sees them, latest versions; and later replies of the bot that stand before that
+	Total    int       // messages of the thread up to Upto, whoever sees them
 	Upto     ID        // newest message that the bot may know
 	Steps    []Step    // of a resumed run
 }

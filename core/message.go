@@ -41,6 +41,11 @@ type Thread struct {
 // Said is how many messages are the thread's own.
 func (th *Thread) Said() int { return th.Messages - th.Shared }
 
+// Scoped reports whether the bot sees only what is for it: its own messages,
+// those that mention it, and those that wake it. The default bot coordinates,
+// and the only one is nobody's delegate: they see everything.
+func (th *Thread) Scoped(bot string) bool { return bot != th.Agent && len(th.Bots) > 1 }
+
 // Message is one post in a thread. Rows are immutable: an edit of a message
 // that no run has joined yet writes a new Version under the same ID.
 type Message struct {

@@ -68,6 +68,7 @@ type checker struct {
 	days     map[string]bool // events of famJournalDay
 	itemsAt  map[core.ID][]core.ID
 	own      map[string]bool // keys of famOwn
+	forBot   map[string]bool // keys of famFor
 }
 
 func (c *checker) say(format string, args ...any) {
@@ -170,6 +171,10 @@ func (c *checker) load() error {
 			c.own = map[string]bool{}
 			err = c.keys(famOwn, func(key, _ []byte) { c.own[string(key)] = true })
 		},
+		func() {
+			c.forBot = map[string]bool{}
+			err = c.keys(famFor, func(key, _ []byte) { c.forBot[string(key)] = true })
+		},
 		func() { err = c.checkFamilies() },
 	}
 	for _, step := range steps {
@@ -211,7 +216,7 @@ func (c *checker) checkPairing() error {
 
 // checkFamilies finds keys that belong to no family.
 func (c *checker) checkFamilies() error {
-	known := []string{famJournal, famJournalDay, famCursor, famAlias, famCurrent, famPlace, famArchived, famThread, famLineage, famMessage, famPlatform, famItemsOf, famOwn, famQueue,
+	known := []string{famJournal, famJournalDay, famCursor, famAlias, famCurrent, famPlace, famArchived, famThread, famLineage, famMessage, famFor, famPlatform, famItemsOf, famOwn, famQueue,
 		famItem, famRun, famOpenRun, famStep, famHeld, famOutbox, famAsk, famOpenAsk, famPost, famGrant, famPass, famHuman, famLinkCode, famBad}
 	slices.Sort(known)
 	var from []byte

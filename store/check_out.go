@@ -99,6 +99,7 @@ func (c *checker) checkIndexes() {
 			c.say("%q leads to an item that does not exist, or is of no message", key)
 		}
 	}
+	c.checkFor()
 	for key, row := range c.platform {
 		if msgs := c.messages[row.Message]; row.Message != "" && (msgs == nil || msgs[0].Thread != row.Thread) {
 			c.say("platform id %q is the message %s of %s, which does not exist", key, row.Message, row.Thread)
@@ -131,6 +132,40 @@ func (c *checker) checkIndexes() {
 	for key, m := range c.aliases {
 		if _, ok := c.currents[string(currentKey(m.Adapter, m.Old))]; !ok || string(aliasKey(m.Adapter, m.New)) != key {
 			c.say("channel %q of %s is an alias of %q, which is not known to have moved", m.New, m.Adapter, m.Old)
+		}
+	}
+}
+
+// checkFor: the messages that are for a bot are those that it wrote, that
+// mention it, or that woke it.
+func (c *checker) checkFor() {
+	want := map[string]bool{}
+	add := func(m core.Message, bot string) { want[string(forKey(m.Thread, bot, m.ID))] = true }
+	for id, versions := range c.messages {
+		m := versions[0]
+		for _, bot := range m.Mentions {
+			add(m, bot)
+		}
+		if m.Sender.Kind == core.BotActor {
+			add(m, m.Sender.ID)
+		}
+		if m.For != "" {
+			add(m, m.For)
+		}
+		for _, it := range c.itemsAt[id] {
+			add(m, c.items[it].Bot)
+		}
+	}
+	for key := range want {
+		if !c.forBot[key] {
+			c.say("%q is missing: a bot does not see a message that is for it", key)
+		}
+	}
+	for key := range c.forBot {
+		msgs := c.messages[core.NewID(core.KindMessage, seqOf([]byte(key)))]
+		lost := msgs != nil && msgs[0].Sender.Kind == core.SystemActor // and what is in its place says nothing of that
+		if !want[key] && !lost {
+			c.say("%q leads a bot to a message that is not for it", key)
 		}
 	}
 }

@@ -39,18 +39,24 @@ const (
 )
 
 // keys are the bounds of the stretch's messages from one to another, both
-// included; empty: from its first, to its last.
-func (s stretch) keys(from, upto core.ID) (lo, hi []byte) {
+// included; empty: from its first, to its last. With a bot, they are those of the
+// index of what is for it.
+func (s stretch) keys(bot string, from, upto core.ID) (lo, hi []byte) {
 	lo = idKey(famMessage, s.Thread)
+	at := func(id core.ID) []byte { return u64(idKey(famMessage, s.Thread), id.Seq()) }
+	if bot != "" {
+		lo = forAt(s.Thread, bot)
+		at = func(id core.ID) []byte { return forKey(s.Thread, bot, id) }
+	}
 	hi = after(lo)
 	if s.Upto != "" && (upto == "" || s.Upto.Seq() < upto.Seq()) {
 		upto = s.Upto
 	}
 	if from != "" {
-		lo = messageKey(s.Thread, from, 0)
+		lo = at(from)
 	}
 	if upto != "" {
-		hi = after(messageKey(s.Thread, upto, 0)[:len(famMessage)+16])
+		hi = after(at(upto))
 	}
 	return lo, hi
 }
@@ -68,19 +74,19 @@ func (t *tx) spans(th core.Thread) ([]stretch, error) {
 
 // history reads the n newest messages of a thread from one to another, both
 // included (empty: from the first, to the last), what it shares among them,
-// oldest first.
-func (t *tx) history(th core.Thread, from, upto core.ID, n int) ([]core.Message, error) {
+// oldest first; with a bot, of those that are for it.
+func (t *tx) history(th core.Thread, bot string, from, upto core.ID, n int) ([]core.Message, error) {
 	spans, err := t.spans(th)
 	if err != nil {
 		return nil, err
 	}
 	var out []core.Message
 	for _, s := range slices.Backward(spans) {
-		lo, hi := s.keys(from, upto)
+		lo, hi := s.keys(bot, from, upto)
 		if len(out) == n || bytes.Compare(lo, hi) >= 0 {
 			continue
 		}
-		msgs, err := t.newest(lo, hi, n-len(out))
+		msgs, err := t.newestFor(bot, s.Thread, lo, hi, n-len(out))
 		if err != nil {
 			return nil, err
 		}
@@ -116,7 +122,7 @@ func (d *desk) Fork(at core.Place, message core.ID) (core.Forked, bool, error) {
 		return f, false, err
 	}
 	if message == "" {
-		newest, err := d.history(left, "", "", 1)
+		newest, err := d.history(left, "", "", "", 1)
 		if err != nil || len(newest) == 0 {
 			return f, false, err
 		}

@@ -10,7 +10,7 @@ import (
 
 // Arrived reads what has come in the run's thread since the newest message that
 // it has read, up to the newest that waits for its bot: at most so many
-// messages. What waits of older messages, since somebody retries them, is not
+// messages, of those that it sees. What waits of older messages, since somebody retries them, is not
 // in it: the run has read these in their places.
 func (s *Store) Arrived(ctx context.Context, run core.Run, most int) (core.Arrival, error) {
 	var in core.Arrival
@@ -23,12 +23,7 @@ func (s *Store) Arrived(ctx context.Context, run core.Run, most int) (core.Arriv
 			return err
 		}
 		newest := slices.MaxFunc(waiting, func(a, b core.Item) int { return cmp.Compare(a.Message.Seq(), b.Message.Seq()) })
-		end := func(id core.ID) []byte { return after(messageKey(run.Thread, id, 0)[:len(famMessage)+16]) }
-		kvs, err := t.Scan(end(run.Upto), end(newest.Message), 0)
-		if err != nil {
-			return err
-		}
-		msgs, err := t.latest(kvs)
+		msgs, err := t.since(viewer(run), run.Thread, run.Upto, newest.Message)
 		if err != nil {
 			return err
 		}

@@ -23,6 +23,7 @@ import (
 //	t/<thread>                         threads
 //	tf/<thread>                        what forks share with other threads
 //	m/<thread><message><version>       messages
+//	mf/<thread><bot>\0<message>        messages for a bot: its own, those that mention it, and those that woke it
 //	mp/<adapter>\0<series>\0<id>       platform id → message; a series is a channel, whatever the topic, or several that number together
 //	mi/<message><item>                 items of a message
 //	im/<person>\0<item>                items of a person's messages
@@ -55,6 +56,7 @@ const (
 	famThread     = "t/"
 	famLineage    = "tf/"
 	famMessage    = "m/"
+	famFor        = "mf/"
 	famPlatform   = "mp/"
 	famItemsOf    = "mi/"
 	famOwn        = "im/"
@@ -146,6 +148,15 @@ func (t *tx) platformKey(p core.Place, id string) []byte {
 
 func messageKey(thread, id core.ID, version int) []byte {
 	return u16(u64(u64([]byte(famMessage), thread.Seq()), id.Seq()), version)
+}
+
+// forAt is what the keys of the messages for a bot begin with.
+func forAt(thread core.ID, bot string) []byte {
+	return append(append(idKey(famFor, thread), bot...), 0)
+}
+
+func forKey(thread core.ID, bot string, message core.ID) []byte {
+	return u64(forAt(thread, bot), message.Seq())
 }
 
 func itemsOfKey(message, item core.ID) []byte {

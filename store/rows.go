@@ -88,6 +88,16 @@ func (t *tx) addMessage(th *core.Thread, msg core.Message) (core.Message, error)
 	th.Messages++
 	th.Active = t.Now()
 	msg.ID, msg.Thread, msg.N = id, th.ID, th.Messages
+	bots := msg.Mentions
+	if msg.Sender.Kind == core.BotActor {
+		bots = append(slices.Clone(bots), msg.Sender.ID)
+	}
+	if msg.For != "" {
+		bots = append(slices.Clone(bots), msg.For)
+	}
+	if err := t.forBots(th.ID, id, bots...); err != nil {
+		return msg, err
+	}
 	return msg, t.insert(messageKey(th.ID, id, 0), msg)
 }
 
@@ -118,6 +128,9 @@ func (t *tx) enqueue(th *core.Thread, msg core.ID, bots []string, parent core.ID
 			return nil, err
 		}
 		items = append(items, it)
+	}
+	if err := t.forBots(th.ID, msg, bots...); err != nil {
+		return nil, err
 	}
 	enter(th, bots)
 	return items, nil

@@ -6,9 +6,9 @@ import (
 	"bellhop/core"
 )
 
-// scene reads the thread from the bot's cut on, and a resumed run's steps. It
-// is more than window messages, so that whoever folds them knows what goes,
-// but bounded.
+// scene reads the thread from the bot's cut on, as far as the bot sees it, and a
+// resumed run's steps. It is more than window messages, so that whoever folds
+// them knows what goes, but bounded.
 func (t *tx) scene(th core.Thread, run core.Run, window int) (core.Scene, error) {
 	sc := core.Scene{Thread: th}
 	cut := th.Cuts[run.Bot]
@@ -16,18 +16,26 @@ func (t *tx) scene(th core.Thread, run core.Run, window int) (core.Scene, error)
 		cut = run.Cut
 	}
 	var err error
-	if sc.Messages, err = t.history(th, cut, run.Upto, 2*window+1); err != nil {
+	if sc.Messages, err = t.history(th, viewer(run), cut, run.Upto, 2*window+1); err != nil {
 		return sc, err
 	}
 	if run.Steps > 0 { // what it has asked and was answered stands in its steps
 		sc.Messages = slices.DeleteFunc(sc.Messages, func(m core.Message) bool { return m.Run == run.ID || m.Answers == run.ID })
 	}
 	if n := len(sc.Messages); n > 0 {
-		sc.Upto = sc.Messages[n-1].ID
+		sc.Upto, sc.Total = sc.Messages[n-1].ID, sc.Messages[n-1].N
+	}
+	if run.Scoped {
+		newest, err := t.history(th, "", "", run.Upto, 1)
+		if err != nil {
+			return sc, err
+		}
+		for _, m := range newest {
+			sc.Total = m.N
+		}
 	}
 	if run.Upto != "" {
-		_, to := stretch{Thread: th.ID}.keys("", run.Upto)
-		later, err := t.replies(to, after(idKey(famMessage, th.ID)), run)
+		later, err := t.replies(run, th.ID)
 		if err != nil {
 			return sc, err
 		}
@@ -42,15 +50,11 @@ func (t *tx) scene(th core.Thread, run core.Run, window int) (core.Scene, error)
 	})
 }
 
-// replies are those of the run's bot, and the answers to its questions, between
-// two keys that stand before what the run reads last: it had them ready when
+// replies are those of the run's bot, and the answers to its questions, after
+// what the run reads that stand before the last of it: it had them ready when
 // other messages had come already. What the run itself has asked is not in it.
-func (t *tx) replies(from, to []byte, run core.Run) ([]core.Message, error) {
-	kvs, err := t.Scan(from, to, 0)
-	if err != nil {
-		return nil, err
-	}
-	msgs, err := t.latest(kvs)
+func (t *tx) replies(run core.Run, thread core.ID) ([]core.Message, error) {
+	msgs, err := t.since(viewer(run), thread, run.Upto, "")
 	return slices.DeleteFunc(msgs, func(m core.Message) bool {
 		theirs := m.Sender != (core.Actor{Kind: core.BotActor, ID: run.Bot}) && m.For != run.Bot
 		own := run.Steps > 0 && (m.Run == run.ID || m.Answers == run.ID)

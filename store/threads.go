@@ -101,7 +101,7 @@ func (d *desk) Opening(thread core.ID) (core.Message, error) {
 	}
 	spans = slices.Insert(spans[:len(spans)-1], 0, spans[len(spans)-1]) // its own first
 	for _, s := range spans {
-		from, to := s.keys("", "")
+		from, to := s.keys("", "", "")
 		kvs, err := d.Scan(from, to, openingReach)
 		if err != nil {
 			return core.Message{}, err

@@ -111,7 +111,7 @@ func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner
 	a.bus = bus.New(ctx, bus.Options{Store: s, Adapters: adapters, Aside: aside, Access: access, Agent: cfg.DefaultAgent, Bots: bots,
 		Bindings: bindings(cfg), Commands: commands, PerMinute: cfg.Limits.MessagesPerMinute, Pairing: cfg.Access.Pairing, Owner: told, Log: log})
 	reader := func(adapter string) channel.Read { return a.bus.Features(adapter).Read }
-	set, err := tools.NewSet(asktool.New(), history.New(s, cfg.Schedule.Zone()), channel.New(reader, s, cfg.Schedule.Zone()))
+	set, err := tools.NewSet(asktool.New(), history.New(s, cfg.Schedule.Zone()), history.NewRecall(s, cfg.Schedule.Zone()), channel.New(reader, s, cfg.Schedule.Zone()))
 	if err != nil {
 		return nil, err
 	}

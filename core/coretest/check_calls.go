@@ -93,7 +93,8 @@ func flat(messages []core.ChatMessage) string {
 }
 
 // checkRunsPrefix: without its tail, the first request of a run is the
-// beginning of the next run's first, unless the window has moved.
+// beginning of the next run's first, unless the window has moved, or the bot
+// sees only what is for it from here on, or all of it again.
 func (c *checker) checkRunsPrefix(calls []*asked) {
 	byID := map[core.ID]core.Run{}
 	for _, r := range c.Runs {
@@ -116,7 +117,7 @@ func (c *checker) checkRunsPrefix(calls []*asked) {
 		at := seat{run.Bot, run.Thread}
 		before, ok := last[at]
 		last[at] = id
-		if !ok || byID[before].Cut != run.Cut || c.retries(run) {
+		if !ok || byID[before].Cut != run.Cut || byID[before].Scoped != run.Scoped || c.retries(run) {
 			continue
 		}
 		if x, y := withoutTail(first[before]), flat(first[id].call.Messages); !strings.HasPrefix(y, x) {

@@ -69,7 +69,7 @@ func begin(w *world) (*life, error) {
 	}
 	l.bus = bus.New(ctx, bus.Options{Store: ledger, Adapters: adapters, Access: w.scene.access, Agent: w.scene.agent, Bots: w.scene.bots,
 		Bindings: w.scene.bindings, Commands: commands, PerMinute: w.scene.perMinute, Pairing: w.scene.pairing, Code: w.code, Owner: w.owner, Log: w.log})
-	set, err := tools.NewSet(append(l.trialTools(), ask.New(), history.New(l.store, time.UTC), channel.New(func(name string) channel.Read { return l.bus.Features(name).Read }, l.store, time.UTC))...)
+	set, err := tools.NewSet(append(l.trialTools(), ask.New(), history.New(l.store, time.UTC), history.NewRecall(l.store, time.UTC), channel.New(func(name string) channel.Read { return l.bus.Features(name).Read }, l.store, time.UTC))...)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,8 @@ type View struct {
 	Team     []core.Bot // the other bots, for the roster
 	Thread   core.Thread
 	Messages []core.Message        // id order, latest version of each, from the window's first to the newest the run reads
-	Older    int                   // messages of the thread before the window
+	Scoped   bool                  // Messages are only those for the bot; see core.Thread.Scoped
+	Older    int                   // messages of the thread before the window; of a scoped view, all that are not in it
 	Triggers []core.ID             // the messages that the run answers; Fold keeps them as long as they fit
 	Local    *time.Location        // time zone of whoever sent the newest trigger; nil: unknown
 	Language string                // that whoever sent the newest trigger wants answers in; empty: any

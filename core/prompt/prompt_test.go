@@ -64,9 +64,24 @@ func TestTail(t *testing.T) {
 		}
 	}
 
-	k.Older, k.Bot.DeniedTools = 1, []string{"read_history"}
-	if got := Tail(k.View, []core.ID{id}, noon, nil); !strings.Contains(got, "1 older message is not shown.\n") {
-		t.Errorf("names a tool that the bot may not use: %q", got)
+	// What is not shown is counted, with the tools that fetch it, if there are any.
+	first := string(k.Messages[0].ID)
+	for _, c := range []struct {
+		older  int
+		scoped bool
+		denied []string
+		want   string
+	}{
+		{1, false, nil, "1 older message is not shown; read_history with before=" + first + " reads it, recall_messages searches it.\n"},
+		{7, false, []string{"recall_messages"}, "7 older messages are not shown; read_history with before=" + first + " reads them.\n"},
+		{1, true, []string{"read_history"}, "1 other message exists but is not shown; recall_messages searches it.\n"},
+		{7, true, nil, "7 other messages exist but are not shown; read_history reads them, recall_messages searches them.\n"},
+		{1, false, []string{"read_history", "recall_messages"}, "1 older message is not shown.\n"},
+	} {
+		k.Older, k.Scoped, k.Bot.DeniedTools = c.older, c.scoped, c.denied
+		if got := Tail(k.View, []core.ID{id}, noon, nil); !strings.Contains(got, c.want) {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
 	}
 
 	var all []core.ID

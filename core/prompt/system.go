@@ -16,7 +16,9 @@ const rules = `How this works:
 `
 
 // teamRules are for a bot that has colleagues.
-const teamRules = `- To hand work over, mention one colleague as @handle and give all that is needed: only the first one you mention is woken, by that reply. A reply without a mention ends the exchange.
+const teamRules = `- To hand work over, mention one colleague as @handle: only the first one you mention is woken, by that reply. A reply without a mention ends the exchange.
+- Among several of you, only the one who answers here when nobody is mentioned sees the whole conversation. Every other sees what mentions it, and its own replies. So a hand-off says it all: the goal, paths or numbers, when it is done, and what to report back.
+- When you are shown a part of the conversation only, the platform says how much is missing; fetch what you need with your tools, or ask whoever handed you the work.
 
 Your colleagues:
 `

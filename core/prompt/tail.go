@@ -30,7 +30,7 @@ const clockName = 20
 const languageName = 40
 
 // Tail is what changes from turn to turn: the time, which messages are new
-// where that is not plain, and how many older ones exist. The time is that of
+// where that is not plain, and how many exist that are not shown. The time is that of
 // whoever asks, else that of loc. The caller freezes it for the run, since a tail that moved on would make every request of the run
 // another one.
 func Tail(v View, triggers []core.ID, now time.Time, loc *time.Location) string {
@@ -40,15 +40,36 @@ func Tail(v View, triggers []core.ID, now time.Time, loc *time.Location) string 
 	b.WriteString("It is " + clock(now, cmp.Or(v.Local, loc, time.UTC)) + v.whose(order, triggers, now, cmp.Or(loc, time.UTC)) + ".\n")
 	b.WriteString(v.tongue(order, triggers))
 	b.WriteString(v.news(order, triggers))
-	if older := v.Older + len(v.Messages) - len(order); older > 0 {
-		fmt.Fprintf(&b, "%s not shown", count(older, "older message is", "older messages are"))
-		if v.Bot.May("read_history") && len(order) > 0 {
-			fmt.Fprintf(&b, "; read_history with before=%s reads them", order[0].ID)
-		}
-		b.WriteString(".\n")
+	if hidden := v.Older + len(v.Messages) - len(order); hidden > 0 {
+		b.WriteString(v.hidden(hidden, order) + "\n")
 	}
 	b.WriteString(tailEnd)
 	return b.String()
+}
+
+// hidden says how many messages are not shown, and which tools show them.
+func (v *View) hidden(n int, order []*core.Message) string {
+	text, before := count(n, "older message is", "older messages are")+" not shown", ""
+	if v.Scoped {
+		text = count(n, "other message exists but is", "other messages exist but are") + " not shown"
+	} else if len(order) > 0 {
+		before = " with before=" + string(order[0].ID)
+	}
+	them := "them"
+	if n == 1 {
+		them = "it"
+	}
+	var tools []string
+	if v.Bot.May("read_history") && (v.Scoped || before != "") {
+		tools = append(tools, "read_history"+before+" reads "+them)
+	}
+	if v.Bot.May("recall_messages") {
+		tools = append(tools, "recall_messages searches "+them)
+	}
+	if len(tools) > 0 {
+		text += "; " + strings.Join(tools, ", ")
+	}
+	return text + "."
 }
 
 // clock is the time to the minute, with the day and the zone.

@@ -194,9 +194,7 @@ func (r *Runner) read(ctx context.Context, bot core.Bot, items []core.Item, most
 	t.retried = slices.ContainsFunc(items, func(it core.Item) bool { return it.Parent != "" })
 	t.view = prompt.View{Bot: bot, Team: team, Thread: scene.Thread, Messages: scene.Messages, Triggers: run.Triggers,
 		Local: local(scene.Messages, run.Triggers), Language: newest(scene.Messages, run.Triggers).Language}
-	if len(scene.Messages) > 0 {
-		t.view.Older = scene.Messages[0].N - 1
-	}
+	t.view.Scoped, t.view.Older = run.Scoped, older(scene, run.Scoped)
 	return t, nil
 }
 

@@ -93,7 +93,8 @@ type flight struct {
 	model    *run
 	items    []*item
 	versions []int
-	read     int // how many of the thread's messages it has read
+	read     int  // how many of the thread's messages it has read
+	scoped   bool // of these, only what is for its bot
 }
 
 var errFault = errors.New("made by the test")

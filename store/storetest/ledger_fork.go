@@ -26,11 +26,11 @@ func (l *ledger) named() []*line {
 // said up to a message of one of the channel's threads; empty: of this one, to
 // its end. What goes on in the one that is left goes on.
 func (l *ledger) fork(current *thread, id core.ID) {
-	shared := current.history()
+	shared, bots := current.history(), current.bots
 	if id != "" {
 		i := slices.IndexFunc(l.named(), func(ln *line) bool { return ln.items[0].told.Message == id })
 		ln := l.named()[i]
-		shared = ln.th.history()
+		shared, bots = ln.th.history(), ln.th.bots
 		shared = shared[:slices.Index(shared, ln)+1]
 		if ln.th.channel != current.channel {
 			return
@@ -40,7 +40,8 @@ func (l *ledger) fork(current *thread, id core.ID) {
 		return
 	}
 	l.archive(current)
-	l.begin(current.channel).shared = slices.Clone(shared)
+	th := l.begin(current.channel)
+	th.shared, th.bots = slices.Clone(shared), slices.Clone(bots)
 }
 
 // sameHistories compares what each thread's bots can read.

@@ -30,7 +30,8 @@ type thread struct {
 	channel  string
 	shared   []*line // of a fork: what was said before its own
 	lines    []*line
-	runs     []*run // stored ones
+	runs     []*run   // stored ones
+	bots     []string // who take part
 	held     map[string][]*handOff
 	archived bool
 	hopTold  bool
@@ -44,6 +45,7 @@ type line struct {
 	version int
 	hop     int
 	by      string // the bot that wrote it; empty: a person
+	named   []string
 	items   []*item
 }
 
@@ -65,6 +67,7 @@ type run struct {
 	resumes int
 	clean   bool // stopped in order
 	read    int  // how many of the thread's messages it has read
+	scoped  bool // of these, only what is for its bot
 }
 
 type handOff struct {
@@ -118,19 +121,44 @@ func (l *ledger) say(channel string, texts ...string) {
 
 // write adds a message and returns the items of whom it wakes.
 func (th *thread) write(text string, hop int, wake ...string) (*line, []*item) {
-	ln := &line{th: th, text: text, hop: hop}
+	ln := &line{th: th, text: text, hop: hop, named: addressed(text)}
 	th.lines = append(th.lines, ln)
 	return ln, ln.wake(wake...)
 }
 
 func (ln *line) wake(bots ...string) []*item {
 	var out []*item
+	ln.th.enter(bots...)
 	for _, bot := range bots {
 		ln.th.made++
 		out = append(out, &item{n: ln.th.made, bot: bot, line: ln, state: core.Queued})
 	}
 	ln.items = append(ln.items, out...)
 	return out
+}
+
+// enter has bots take part in the thread.
+func (th *thread) enter(bots ...string) {
+	for _, bot := range bots {
+		if !slices.Contains(th.bots, bot) {
+			th.bots = append(th.bots, bot)
+		}
+	}
+}
+
+// scoped reports whether the bot sees only what is for it. The default bot of
+// all threads is chief.
+func (th *thread) scoped(bot string) bool { return bot != chief && len(th.bots) > 1 }
+
+// isFor reports whether the message is for the bot.
+func (ln *line) isFor(bot string) bool {
+	return ln.by == bot || slices.Contains(ln.named, bot) || slices.ContainsFunc(ln.items, func(it *item) bool { return it.bot == bot })
+}
+
+// seen are the thread's history up to the first so many messages of its own, as
+// far as the bot sees it.
+func (th *thread) seen(bot string, scoped bool, read int) []*line {
+	return slices.DeleteFunc(slices.Concat(th.shared, th.lines[:read]), func(ln *line) bool { return scoped && !ln.isFor(bot) })
 }
 
 // waits reports whether a bot has yet to begin with the message.
@@ -298,6 +326,7 @@ func (l *ledger) settle(th *thread, r *run, reply string) (woken []*item) {
 		th.hopTold = true
 	case len(th.queued(r.bot)) > 0:
 		th.drop(r.bot, to[0])
+		th.enter(to[0])
 		th.held[r.bot] = append(th.held[r.bot], &handOff{ln, to[0]})
 		l.say(th.channel, notice)
 	default:

@@ -385,9 +385,20 @@ func (h *house) pick(t *rapid.T) {
 	if picked.ID != f.model.id || picked.Bot != at.bot || picked.Thread != at.th.id || f.resume.ID != "" && picked.Resumes != f.model.resumes {
 		h.Fatalf("picked is %+v, want %+v", picked, f.model)
 	}
-	f.run, f.read = picked, f.model.read
+	f.run, f.read, f.scoped = picked, f.model.read, f.model.scoped
 	if f.resume.ID == "" {
-		f.read = len(at.th.lines)
+		f.read, f.scoped = len(at.th.lines), at.th.scoped(at.bot)
+		var want, got []string
+		for _, ln := range at.th.seen(at.bot, f.scoped, f.read) {
+			want = append(want, fmt.Sprintf("%s (version %d)", ln.text, ln.version))
+		}
+		for _, m := range scene.Messages {
+			got = append(got, fmt.Sprintf("%s (version %d)", m.Text(), m.Version))
+		}
+		h.same("the scene", want, got)
+		if scene.Total != len(at.th.shared)+f.read {
+			h.Fatalf("the scene is of %d messages, want %d", scene.Total, len(at.th.shared)+f.read)
+		}
 	}
 	h.at[at] = f
 }
@@ -435,7 +446,7 @@ func (h *house) write(at desk, call func() error, apply, learn func()) {
 			h.Fatalf("the run %s: %v, want %v", f.run.ID, over, err)
 		}
 		if over == nil {
-			f.model.read = max(f.model.read, f.read)
+			f.model.read, f.model.scoped = max(f.model.read, f.read), f.scoped
 			apply()
 		}
 	}, func() {

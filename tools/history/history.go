@@ -1,5 +1,6 @@
-// Package history is the tool with which a bot reads the messages of its thread
-// that are before its window. It imports core and tools.
+// Package history is the tools with which a bot reads the messages of its thread
+// that it is not shown: page by page, or those that a search finds. It imports
+// core and tools.
 package history
 
 import (
@@ -82,14 +83,20 @@ func page(messages []core.Message, older bool, before core.ID, loc *time.Locatio
 	return b.String()
 }
 
-// line writes a message. What goes on in further lines is indented, so that no
-// text can pass for another message.
-func line(b *strings.Builder, m *core.Message, loc *time.Location) {
+// begin writes a message's ID, time and sender.
+func begin(b *strings.Builder, m *core.Message, loc *time.Location) {
 	fmt.Fprintf(b, "%s %s %s", m.ID, m.Time.In(loc).Format("2006-01-02 15:04"), speaker(m))
 	if m.Corrects != "" {
 		fmt.Fprintf(b, " corrects %s", m.Corrects)
 	}
-	b.WriteString(": " + tools.Indent(tools.Cap(strings.TrimSpace(m.Text()), textLength)))
+	b.WriteString(": ")
+}
+
+// line writes a message. What goes on in further lines is indented, so that no
+// text can pass for another message.
+func line(b *strings.Builder, m *core.Message, loc *time.Location) {
+	begin(b, m, loc)
+	b.WriteString(tools.Indent(tools.Cap(strings.TrimSpace(m.Text()), textLength)))
 	if m.Earlier != nil {
 		for _, q := range m.Earlier.Quotes {
 			fmt.Fprintf(b, "\n  (before it %s said: %s)", tools.Name(q.Author), tools.Indent(tools.Cap(q.Text, textLength/4)))
