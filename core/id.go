@@ -21,6 +21,9 @@ const (
 	KindRun     = 'r'
 	KindPost    = 'p'
 	KindAsk     = 'a'
+	// KindActivity is that of the log's entries. Their numbers are not of the
+	// sequence: see store.
+	KindActivity = 'l'
 )
 
 const crockford = "0123456789abcdefghjkmnpqrstvwxyz"

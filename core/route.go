@@ -25,6 +25,7 @@ type Routed struct {
 	Mentions []string // bots that the text names, in order, each once
 	Wake     []string // bots that get an item
 	Open     bool     // a person names no bot whom they can wake: Wake is a default
+	Why      Reason   // of a person's message: why these, or why none
 	Held     []string // bots whose hand-off waits until the sender's queue is empty
 	Hop      int
 	HopLimit bool // targets were dropped at the limit
@@ -52,11 +53,15 @@ func Route(r Routing) Routed {
 		}
 		switch {
 		case len(out.Wake) > 0:
+			out.Why = ByMention
 		case r.Others && len(out.Mentions) == 0:
+			out.Why = ForOthers
 		case r.Sender.Kind == HumanActor && reach(r.Default):
-			out.Wake, out.Open = []string{r.Default}, true
+			out.Wake, out.Open, out.Why = []string{r.Default}, true, ByDefault
 		case len(r.Participants) == 1 && reach(r.Participants[0]):
-			out.Wake, out.Open = r.Participants[:1:1], r.Sender.Kind == HumanActor
+			out.Wake, out.Open, out.Why = r.Participants[:1:1], r.Sender.Kind == HumanActor, ByOnly
+		default:
+			out.Why = NoBot
 		}
 	case BotActor:
 		out.Hop = r.TriggerHop + 1

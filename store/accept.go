@@ -69,6 +69,13 @@ type acceptance struct {
 
 	human    core.Human // who did it
 	standing core.Standing
+
+	// For the activity log.
+	thread   core.ID
+	where    core.Place  // of the thread, if it is not the event's
+	why      core.Reason // it wakes whom it wakes
+	corrects core.ID     // the message that a correction is of
+	beneath  bool        // the command is for a higher role
 }
 
 func (a *acceptance) entry(e *core.Entry) (core.Fate, error) {
@@ -95,7 +102,7 @@ func (a *acceptance) entry(e *core.Entry) (core.Fate, error) {
 	if err := a.insert(key, a.row); err != nil {
 		return "", err
 	}
-	if err := a.hear(in, place); err != nil {
+	if err := errors.Join(a.hear(in, place), a.record(e, place)); err != nil {
 		return "", err
 	}
 	return a.row.Fate, a.Put(journalDayKey(a.day, in.Place.Adapter, in.Key), nil)
@@ -144,6 +151,7 @@ func (a *acceptance) message(e *core.Entry, place core.Place) (core.Fate, error)
 	if err != nil {
 		return "", err
 	}
+	a.thread = th.ID
 	ours := in.Direct || in.Mentioned || e.Mode == core.ReplyAlways || e.Mode == core.ReplyThread && found
 	if e.Command != nil && (ours || in.Command) {
 		return a.command(e, place)
@@ -182,7 +190,7 @@ func (a *acceptance) message(e *core.Entry, place core.Place) (core.Fate, error)
 func (a *acceptance) post(th *core.Thread, msg core.Message, others bool) error {
 	routed := core.Route(core.Routing{Sender: msg.Sender, Text: msg.Text(), Bots: a.batch.Bots, Delegates: a.batch.Delegates,
 		Participants: th.Bots, Default: th.Agent, Others: others})
-	msg.Mentions = routed.Mentions
+	msg.Mentions, a.thread, a.where, a.why = routed.Mentions, th.ID, th.Place, routed.Why
 	th.HopTold = false
 	msg, err := a.addMessage(th, msg)
 	if err != nil {
@@ -266,7 +274,8 @@ func (a *acceptance) command(e *core.Entry, place core.Place) (core.Fate, error)
 // invoke runs the entry's command, if the person may use it; inv says where.
 func (a *acceptance) invoke(e *core.Entry, inv core.Invocation) (core.CommandReply, error) {
 	mark := markOf(e)
-	if a.authorise(e, core.Deed{Command: e.Command}) != core.Allowed {
+	a.thread, a.where = inv.Thread.ID, inv.Place
+	if a.beneath = a.authorise(e, core.Deed{Command: e.Command}) != core.Allowed; a.beneath {
 		return core.CommandReply{Text: "Only an " + e.Command.Role.String() + " may use " + mark + e.Command.Name + ".", Idle: true}, nil
 	}
 	inv.Args, inv.From, inv.Role, inv.Direct = e.Args, e.In.From, a.standing.Role, e.In.Direct
@@ -310,7 +319,7 @@ func (a *acceptance) edit(e *core.Entry, place core.Place) (core.Fate, error) {
 	if !joined {
 		msg.Version++
 		msg.Parts = parts(in)
-		return core.FateEdited, a.insert(messageKey(msg.Thread, msg.ID, msg.Version), msg)
+		return core.FateEdited, errors.Join(a.insert(messageKey(msg.Thread, msg.ID, msg.Version), msg), a.goTo(msg.Thread))
 	}
 	th, err := need[core.Thread](a.tx, famThread, msg.Thread)
 	if err != nil {
@@ -321,6 +330,7 @@ func (a *acceptance) edit(e *core.Entry, place core.Place) (core.Fate, error) {
 			return core.FateIgnored, err
 		}
 	}
+	a.corrects = msg.ID
 	msg.Corrects, msg.Version, msg.Parts, msg.Time, msg.Earlier = msg.ID, 0, parts(in), in.Time, nil
 	msg.Answers, msg.For, msg.After = "", "", ""
 	return core.FateEdited, a.post(&th, msg, false)
@@ -354,7 +364,7 @@ func (a *acceptance) withdraw(e *core.Entry, place core.Place) (core.Fate, error
 		}
 	}
 	a.row.Message = ref.Message
-	return fate, nil
+	return fate, a.goTo(ref.Thread)
 }
 
 // retract ends the run that a withdrawn item has begun before anything of it

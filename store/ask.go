@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -177,6 +178,9 @@ func (t *tx) park(run core.Run, step core.Step, p core.Parking) (core.Parked, er
 	if err := t.putAsk(a); err != nil {
 		return out, err
 	}
+	if err := t.logWait(run, a); err != nil {
+		return out, err
+	}
 	out.Next, err = t.nextLook()
 	return out, err
 }
@@ -297,7 +301,7 @@ func (t *tx) say(run core.Run, msg core.Message) error {
 // close stores the ask's end and has its post show it.
 func (t *tx) close(a core.Ask, state core.AskState, outcome string, split func(core.Place, string) []core.Piece) ([]core.Row, error) {
 	a.State, a.Ended = state, t.Now()
-	if err := t.putAsk(a); err != nil {
+	if err := errors.Join(t.putAsk(a), t.logAsk(a)); err != nil {
 		return nil, err
 	}
 	return t.redraw(a.Post, func(card string) string { return withOutcome(a.Place, card, outcome, split) })

@@ -21,6 +21,7 @@ type Books struct {
 	Steps    map[core.ID][]core.Step
 	Posts    []core.Post
 	Rows     []core.Row
+	Log      []core.Activity
 	Damaged  int // rows that could not be read, put aside or not
 }
 
@@ -46,6 +47,7 @@ func (s *Store) Audit(ctx context.Context) (Books, error) {
 			}),
 			collect(t, famPost, &b.Posts),
 			collect(t, famOutbox, &b.Rows),
+			t.wholeLog(&b),
 			t.countDamaged(&b),
 		)
 	})
@@ -77,4 +79,33 @@ func (t *tx) countDamaged(b *Books) error {
 		}
 	}
 	return err
+}
+
+func (t *tx) wholeLog(b *Books) error {
+	places := map[core.ID]core.Place{}
+	return each(t, []byte(famActivity), 0, func(key []byte, _ activityRow) error {
+		a, _, err := t.activity(seqOf(key), places)
+		b.Log = append(b.Log, a)
+		return err
+	})
+}
+
+// Unlogged lists the items that have ended without a word in the activity log.
+func (b *Books) Unlogged() []core.ID {
+	told := map[core.ID]bool{}
+	for _, a := range b.Log {
+		switch a.Event {
+		case core.RunDone, core.RunFailed, core.RunStopped, core.MessageWithdrawn:
+			for _, id := range a.Items {
+				told[id] = true
+			}
+		}
+	}
+	var out []core.ID
+	for _, it := range b.Items {
+		if it.State.Terminal() && !told[it.ID] {
+			out = append(out, it.ID)
+		}
+	}
+	return out
 }

@@ -1,11 +1,17 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"bellhop/core"
+	"bellhop/store"
 )
 
 // actors are the kinds of people, as the configuration below knows them.
@@ -159,8 +165,24 @@ func TestEveryWayIn(t *testing.T) {
 							t.Errorf("they are answered: %+v", a.Rows)
 						}
 						if role < core.Member && !p.open {
-							if added := len(w.memory().Snapshot()) - len(before); added != 2 {
+							logs := func(kv store.KV) bool { return bytes.HasPrefix(kv.Key, []byte("l")) }
+							after := slices.DeleteFunc(w.memory().Snapshot(), logs)
+							if added := len(after) - len(slices.DeleteFunc(before, logs)); added != 2 {
 								t.Errorf("%d rows are stored, want the event's key alone, and its day", added)
+							}
+							log, err := w.store.Activities(t.Context(), store.Wanted{Limit: 1000})
+							w.must(err)
+							want := core.Activity{Event: core.CommandRefused, Actor: core.Actor{Kind: core.HumanActor, ID: string(person.ID)}, Place: e.In.Place}
+							if e.In.Kind == core.InMessage {
+								want.Event = core.MessageRefused
+							} else if e.Command != nil {
+								want.Detail = e.Command.Name
+							}
+							if person.ID == "" {
+								want.Actor.Kind = core.SystemActor
+							}
+							if diff := cmp.Diff(want, log[len(log)-1], cmpopts.IgnoreFields(core.Activity{}, "ID", "Time")); diff != "" {
+								t.Errorf("the log says of it (-want +got):\n%s", diff)
 							}
 						}
 					})

@@ -167,6 +167,7 @@ func (c *checker) load() error {
 		func() { err = c.checkPairing() },
 		func() { err = c.loadAsks() },
 		func() { err = c.checkHumans() },
+		func() { err = c.checkActivity() },
 		func() {
 			c.own = map[string]bool{}
 			err = c.keys(famOwn, func(key, _ []byte) { c.own[string(key)] = true })
@@ -217,7 +218,8 @@ func (c *checker) checkPairing() error {
 // checkFamilies finds keys that belong to no family.
 func (c *checker) checkFamilies() error {
 	known := []string{famJournal, famJournalDay, famCursor, famAlias, famCurrent, famPlace, famArchived, famThread, famLineage, famMessage, famFor, famPlatform, famItemsOf, famOwn, famQueue,
-		famItem, famRun, famOpenRun, famStep, famHeld, famOutbox, famAsk, famOpenAsk, famPost, famGrant, famPass, famHuman, famLinkCode, famBad}
+		famItem, famRun, famOpenRun, famStep, famHeld, famOutbox, famAsk, famOpenAsk, famPost, famGrant, famPass, famHuman, famLinkCode, famBad,
+		famActivity, famAbout}
 	slices.Sort(known)
 	var from []byte
 	for _, family := range append(known, "") {

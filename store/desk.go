@@ -91,7 +91,7 @@ func (d *desk) Cancel(thread core.ID, of core.Subject, by string) (runs, items i
 		if err := d.stop(&th, run, mail, by); err != nil {
 			return 0, 0, err
 		}
-		if err := d.Delete(heldKey(thread, name)); err != nil {
+		if err := d.drop(&th, name); err != nil {
 			return 0, 0, err
 		}
 	}
@@ -248,6 +248,9 @@ func (d *desk) again(th *core.Thread, ended core.Item) error {
 			return err
 		}
 		if err := d.own(msg.Sender, items); err != nil {
+			return err
+		}
+		if err := d.log(core.Activity{Event: core.ItemRetried, Thread: th.ID, Place: th.Place, Messages: []core.ID{it.Message}, Items: []core.ID{it.ID, items[0].ID}}); err != nil {
 			return err
 		}
 		d.out.Items = append(d.out.Items, items...)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -33,12 +34,17 @@ func (t *tx) fanOut(th *core.Thread, run core.Run, msg core.Message, end core.Se
 		}
 	}
 	switch {
+	case routed.HopLimit && !routed.Notice:
+		return t.handOff(core.HopLimit, th, msg, dropped(routed, run.Bot), nil)
 	case routed.Notice:
 		th.HopTold = true
+		if err := t.handOff(core.HopLimit, th, msg, dropped(routed, run.Bot), nil); err != nil {
+			return err
+		}
 		return t.notice(th, run, fmt.Sprintf("Bots have handed this on %d times without a person. I stop here; write something to let them go on.", end.MaxHops), end, out)
 	case len(routed.Held) > 0:
 		enter(th, routed.Held)
-		if err := t.hold(th.ID, run.Bot, &handOff{msg.ID, routed.Held[0]}, routed.Held[0]); err != nil {
+		if err := errors.Join(t.hold(th, run.Bot, &handOff{msg.ID, routed.Held[0]}, routed.Held[0]), t.handOff(core.HandOffHeld, th, msg, routed.Held[0], nil)); err != nil {
 			return err
 		}
 		return t.notice(th, run, fmt.Sprintf("The hand-off from @%s to @%s waits until @%s has read its other messages here.", run.Bot, routed.Held[0], run.Bot), end, out)
@@ -48,7 +54,7 @@ func (t *tx) fanOut(th *core.Thread, run core.Run, msg core.Message, end core.Se
 			return err
 		}
 		out.Items = append(out.Items, items...)
-		return t.hold(th.ID, run.Bot, nil, routed.Wake[0])
+		return errors.Join(t.hold(th, run.Bot, nil, routed.Wake[0]), t.handOff(core.HandOffSent, th, msg, routed.Wake[0], items))
 	}
 	return nil
 }
@@ -56,11 +62,19 @@ func (t *tx) fanOut(th *core.Thread, run core.Run, msg core.Message, end core.Se
 // hold adds a hand-off (nil: none) to those that the bot has held in the
 // thread. It supersedes an older one to the same target, as a real delivery
 // does.
-func (t *tx) hold(thread core.ID, bot string, h *handOff, target string) error {
-	key := heldKey(thread, bot)
+func (t *tx) hold(th *core.Thread, bot string, h *handOff, target string) error {
+	key := heldKey(th.ID, bot)
 	held, ok, err := get[heldRow](t, key)
 	if err != nil || !ok && h == nil {
 		return err
+	}
+	for _, old := range held.HandOffs {
+		if old.Target != target {
+			continue
+		}
+		if err := t.handOff(core.HoldReplaced, th, core.Message{ID: old.Message, Sender: core.Actor{ID: bot}}, target, nil); err != nil {
+			return err
+		}
 	}
 	held.HandOffs = slices.DeleteFunc(held.HandOffs, func(h handOff) bool { return h.Target == target })
 	if h != nil {
@@ -89,9 +103,38 @@ func (t *tx) release(th *core.Thread, bot string) ([]core.Item, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := t.handOff(core.HoldReleased, th, core.Message{ID: h.Message, Sender: core.Actor{ID: bot}}, h.Target, items); err != nil {
+			return nil, err
+		}
 		out = append(out, items...)
 	}
 	return out, t.Delete(heldKey(th.ID, bot))
+}
+
+// drop forgets the hand-offs that the bot has held in the thread.
+func (t *tx) drop(th *core.Thread, bot string) error {
+	held, ok, err := get[heldRow](t, heldKey(th.ID, bot))
+	if err != nil || !ok {
+		return err
+	}
+	for _, h := range held.HandOffs {
+		if err := t.handOff(core.HoldDropped, th, core.Message{ID: h.Message, Sender: core.Actor{ID: bot}}, h.Target, nil); err != nil {
+			return err
+		}
+	}
+	return t.Delete(heldKey(th.ID, bot))
+}
+
+// handOff notes what became of a bot's hand-off to a target.
+func (t *tx) handOff(e core.Event, th *core.Thread, msg core.Message, target string, items []core.Item) error {
+	ids, _ := woken(items)
+	return t.log(core.Activity{Event: e, Actor: msg.Sender, Thread: th.ID, Place: th.Place, Messages: []core.ID{msg.ID}, Items: ids, Bots: []string{target}})
+}
+
+// dropped is the bot that a reply at the hop limit does not wake.
+func dropped(r core.Routed, sender string) string {
+	i := slices.IndexFunc(r.Mentions, func(h string) bool { return h != sender })
+	return r.Mentions[max(i, 0)]
 }
 
 // notice says something in the thread, after the run's outcome, on the

@@ -133,7 +133,7 @@ func (t *tx) takeIn(run *core.Run, step *core.Step, in core.Arrival, prepared []
 			return err
 		}
 	}
-	return nil
+	return t.logJoin(*run, items, step.N)
 }
 
 // take moves a waiting item into the run.

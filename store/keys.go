@@ -41,6 +41,8 @@ import (
 //	gp/<seq>                           passes: codes that let somebody in, while they work
 //	hu/<person>                        humans: what is known of a person, or which of their identities has it
 //	lc/<hash>                          codes that link two identities, while they work
+//	l/<ms><n>                          activity log
+//	lx/<what><ms><n>                   activities about a place (a hash), or an ID's number
 //	x/<key>                            quarantined rows
 //	meta/…                             schema version
 //
@@ -74,6 +76,8 @@ const (
 	famPass       = "gp/"
 	famHuman      = "hu/"
 	famLinkCode   = "lc/"
+	famActivity   = "l/"
+	famAbout      = "lx/"
 	famBad        = "x/"
 	keySchema     = "meta/schema"
 )

@@ -38,7 +38,7 @@ func (s *Store) Delivered(ctx context.Context, row core.Row, r core.Receipt) (ag
 			if row.Last {
 				post.Ended = t.Now()
 			}
-			if err := t.put(idKey(famPost, post.ID), post); err != nil {
+			if err := errors.Join(t.put(idKey(famPost, post.ID), post), t.logDelivery(row, post)); err != nil {
 				return err
 			}
 		}
@@ -88,7 +88,7 @@ func (s *Store) Bury(ctx context.Context, row core.Row, why string, owner core.P
 		}
 		if ok {
 			post.Dead, post.Ended = why, t.Now()
-			if err := t.put(idKey(famPost, post.ID), post); err != nil {
+			if err := errors.Join(t.put(idKey(famPost, post.ID), post), t.logDead(post)); err != nil {
 				return err
 			}
 		}
@@ -115,8 +115,10 @@ func (s *Store) Bury(ctx context.Context, row core.Row, why string, owner core.P
 func (s *Store) Notify(ctx context.Context, p core.Place, pieces []core.Piece) ([]core.Row, error) {
 	var out []core.Row
 	err := s.update(ctx, func(t *tx) (err error) {
-		out, err = t.show(core.Post{Kind: core.NoticePost, Place: p}, core.Row{}, pieces)
-		return err
+		if out, err = t.show(core.Post{Kind: core.NoticePost, Place: p}, core.Row{}, pieces); err != nil {
+			return err
+		}
+		return t.log(core.Activity{Event: core.TroubleTold, Place: p, Detail: pieces[0].Text})
 	})
 	return out, err
 }

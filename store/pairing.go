@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"crypto/subtle"
+	"errors"
 	"slices"
 	"time"
 
@@ -95,6 +96,9 @@ func (a *acceptance) ask(e *core.Entry) (bool, error) {
 	if requests >= maxRequests {
 		return false, nil
 	}
+	if err := a.paired(core.PairingOffered, e.In.From.ID, ""); err != nil {
+		return false, err
+	}
 	return true, a.pass(passRow{Hash: e.Offer.Hash, Person: e.In.From.ID, Name: e.In.From.Name, Place: e.In.Place, Expires: a.Now().Add(requestLife)})
 }
 
@@ -129,6 +133,13 @@ func (a *acceptance) claim(e *core.Entry, place core.Place) (bool, error) {
 func (a *acceptance) welcome(e *core.Entry, place core.Place, g core.Grant, text string) error {
 	g.Person, g.Name, g.Place, g.Time = e.In.From.ID, e.In.From.Name, e.In.Place, a.Now()
 	if err := a.put(grantKey(g.Person), g); err != nil {
+		return err
+	}
+	what := core.PairingEntered
+	if g.Role == core.Owner {
+		what = core.PairingClaimed
+	}
+	if err := a.paired(what, g.Person, ""); err != nil {
 		return err
 	}
 	return a.say(core.CommandPost, "", &e.In, place, text)
@@ -174,6 +185,9 @@ func (d *desk) Admit(hash []byte, by core.PersonID) (core.Grant, bool, error) {
 	if err != nil {
 		return g, false, err
 	}
+	if err := d.paired(core.PairingAdmitted, by, string(g.Person)); err != nil {
+		return g, false, err
+	}
 	rows, err := d.show(core.Post{Kind: core.NoticePost, Place: place}, core.Row{},
 		pieces(d.batch.Split, place, "You are let in. Send me a message and I answer."))
 	d.out.Rows = append(d.out.Rows, rows...)
@@ -189,6 +203,9 @@ func (d *desk) Invite(hash []byte, by core.PersonID) (bool, error) {
 	open = slices.DeleteFunc(open, func(p passRow) bool { return p.Person != "" })
 	if len(open) >= maxInvitations {
 		return false, nil
+	}
+	if err := d.paired(core.PairingInvited, by, ""); err != nil {
+		return false, err
 	}
 	return true, d.pass(passRow{Hash: hash, By: by, Expires: d.Now().Add(invitationLife)})
 }
@@ -237,8 +254,8 @@ func (d *desk) Expel(who core.PersonID) (bool, error) {
 		}
 	}
 	linked, err := d.unlink(who)
-	if err != nil {
+	if err != nil || !had && !linked {
 		return false, err
 	}
-	return had || linked, d.Delete(grantKey(who))
+	return true, errors.Join(d.Delete(grantKey(who)), d.paired(core.PairingExpelled, "", string(who)))
 }

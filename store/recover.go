@@ -133,8 +133,9 @@ func (t *tx) resume(ids []core.ID) error {
 		if !run.StoppedClean {
 			run.Resumes++
 		}
+		clean := run.StoppedClean
 		run.StoppedClean = false
-		if err := t.put(idKey(famRun, id), run); err != nil {
+		if err := errors.Join(t.put(idKey(famRun, id), run), t.logInterrupt(run, clean)); err != nil {
 			return err
 		}
 		if slices.ContainsFunc(waiting, func(it core.Item) bool { return it.Run == id }) {

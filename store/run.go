@@ -278,7 +278,7 @@ func (t *tx) begin(run core.Run) (core.Run, error) {
 			return run, err
 		}
 	}
-	return have, t.put(idKey(famRun, run.ID), have)
+	return have, errors.Join(t.put(idKey(famRun, run.ID), have), t.logPick(have, join))
 }
 
 // fresh reports core.ErrStale when the item's message is not the version any
@@ -449,7 +449,7 @@ func (t *tx) finish(th *core.Thread, run core.Run, end core.Settlement) ([]core.
 		return nil, core.Message{}, err
 	}
 	run.Ended, run.Ask = t.Now(), ""
-	if err := t.put(idKey(famRun, run.ID), run); err != nil {
+	if err := errors.Join(t.put(idKey(famRun, run.ID), run), t.logEnd(run)); err != nil {
 		return nil, core.Message{}, err
 	}
 	if err := t.Delete(idKey(famOpenRun, run.ID)); err != nil {

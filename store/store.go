@@ -78,6 +78,7 @@ type tx struct {
 	series func(core.Place) string // of Options
 	bad    []damage
 	kept   map[string]kept // by key; nil: none are kept
+	logged uint64          // number of the newest activity, once one was written
 }
 
 type damage struct {

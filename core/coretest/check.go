@@ -26,6 +26,9 @@ func (w *world) check() {
 		c.checkShown(p)
 	}
 	c.checkOrder(w)
+	for _, id := range c.Unlogged() {
+		c.problem("%s has ended without a word in the activity log", id)
+	}
 	c.checkCalls(w.minds.of(""))
 
 	unfinished := len(w.left(books)) > 0

@@ -307,6 +307,9 @@ func (h *house) compare(*rapid.T) {
 	if diff := cmp.Diff(h.cursors, heard); diff != "" {
 		h.Fatalf("cursors (-want +got):\n%s", diff)
 	}
+	if missing := books.Unlogged(); len(missing) > 0 {
+		h.Fatalf("%v have ended without a word in the activity log", missing)
+	}
 	wrong, err := h.store.Check(h.ctx)
 	if err != nil || len(wrong) > 0 {
 		h.Fatalf("%v\n%s", err, strings.Join(wrong, "\n"))
