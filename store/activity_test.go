@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -143,4 +144,29 @@ func TestActivitiesWanted(t *testing.T) {
 	}
 	w.wantLogged(store.Wanted{Since: all[0].Time.AddDate(0, 0, 1)})
 	w.wantLogged(store.Wanted{Thread: "t999"})
+}
+
+// The log alone leads from any ID of a turn to all that is known of it.
+func TestTraceReadsTheLog(t *testing.T) {
+	w := newWorld(t)
+	first := w.say("go")
+	run := w.pick(append(first, w.say("and go")...)...)
+	w.deliver(w.settle(run, end("@scout look")).Rows...)
+	want := []core.Event{core.MessageAccepted, core.MessageAccepted, core.RunDone, core.HandOffSent, core.PostDelivered}
+	for _, id := range []core.ID{run.ID, run.Items[0], run.Items[1]} {
+		var got []core.Event
+		for _, a := range w.trace(id).Log {
+			got = append(got, a.Event)
+		}
+		if diff := cmp.Diff(slices.DeleteFunc(slices.Clone(want), func(e core.Event) bool { return e == core.HandOffSent }), got); diff != "" {
+			t.Errorf("the log of %s (-want +got):\n%s", id, diff)
+		}
+	}
+	var got []core.Event
+	for _, a := range w.trace(run.Triggers[1]).Log {
+		got = append(got, a.Event)
+	}
+	if len(got) != 4 {
+		t.Errorf("the log of the message: %v", got)
+	}
 }

@@ -98,7 +98,7 @@ func TestTrace(t *testing.T) {
 	stop := w.accept(w.command("stop"))
 	answer := done.Items[0].Message
 
-	ids := func(l store.Life) string {
+	ids := func(l core.Life) string {
 		var items, runs, posts, rows []any
 		for _, it := range l.Items {
 			items = append(items, it.ID)

@@ -251,7 +251,7 @@ func (w *world) commits(want uint64, what string, f func()) {
 	}
 }
 
-func (w *world) trace(id core.ID) store.Life {
+func (w *world) trace(id core.ID) core.Life {
 	w.Helper()
 	l, err := w.store.Trace(w.Context(), id)
 	if err != nil {

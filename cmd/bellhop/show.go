@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"bellhop/core"
-	"bellhop/store"
 )
 
 // listThreads is the table of the command threads.
@@ -62,7 +61,7 @@ func listMessages(thread core.ID, msgs []core.Message, more bool) string {
 }
 
 // trace is a message's life, in the order in which it happened.
-func trace(l store.Life) string {
+func trace(l core.Life) string {
 	var b strings.Builder
 	line := func(at time.Time, format string, args ...any) {
 		fmt.Fprintf(&b, "%s  %s\n", clock(at), fmt.Sprintf(format, args...))
