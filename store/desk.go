@@ -292,4 +292,4 @@ func (d *desk) Load(thread core.ID) (core.Load, error) {
 
 // maxCounted is how much of what waits is counted: in a burst it is thousands,
 // and who asks for them holds up who writes.
-const maxCounted = 500
+const maxCounted = 200
