@@ -14,12 +14,14 @@ import (
 )
 
 const (
+	// maxBatch is the most events that the sink gets at once. In a burst it is
+	// what they wait for, but between two batches runs begin, and take the
+	// processor from whoever still waits: of 10,000 messages at once, the last are
+	// stored sooner in few batches than in many.
+	maxBatch = 4000
 	// maxWaiting is how many events may wait for the sink before the gateway
 	// is no longer read.
-	maxWaiting = 2 * maxBatch
-	// maxBatch is the most events that the sink gets at once. In a burst it is
-	// what they wait for.
-	maxBatch = 1000
+	maxWaiting = maxBatch
 )
 
 // feed is the line from the gateway to the sink, in one goroutine: events are
