@@ -54,7 +54,8 @@ var rows = map[string][]string{
 	"core/perm":       {"core", doublestar, mvdansh},
 	"core/prompt":     {"core"},
 	"core/run":        {"core", "core/perm", "core/prompt"},
-	"core/setting":    {"core"},
+	"core/setting":    {"core", "core/workspace"},
+	"core/workspace":  {"core"},
 
 	"adapters/adaptertest": {anything},
 	"adapters/console":     {"core", term},

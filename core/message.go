@@ -35,6 +35,8 @@ type Thread struct {
 	Fork   ID  `json:"fork,omitempty"`
 	Shared int `json:"shared,omitempty"`
 
+	Workspace string `json:"workspace,omitempty"` // folder in which all bots work here, as package workspace keeps it; empty: the place's, or each its own
+
 	Model string `json:"model,omitempty"` // "provider/model" that all bots use here; empty: each its own
 }
 

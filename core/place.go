@@ -43,6 +43,8 @@ type Binding struct {
 	Place string // glob over Place.String(); one without a topic covers the channel's topics too
 	Agent string // default bot of the place; empty: the configured default
 	Reply ReplyMode
+	// Workspace is the folder in which all bots work there; empty: each in its own.
+	Workspace string
 	// Thinking: what the model has thought is shown, folded, above its answers.
 	Thinking bool
 	// Rules are those for tools at the places, and Mode is how freely they may be

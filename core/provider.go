@@ -171,6 +171,8 @@ type Env struct {
 	Run    ID
 	Place  Place
 	Zone   *time.Location // of the times that the model is told; nil: the tool's own
+	// Workspace is the folder in which the run works, which exists; empty: none.
+	Workspace string
 }
 
 // ToolResult is what the model gets back.

@@ -142,7 +142,7 @@ func (d *desk) Fork(at core.Place, message core.ID) (core.Forked, bool, error) {
 	if err != nil {
 		return f, false, err
 	}
-	th.Bots, th.Model = source.Bots, source.Model
+	th.Bots, th.Model, th.Workspace = source.Bots, source.Model, source.Workspace
 	th.Fork, th.Shared, th.Messages = msg.ID, msg.N, msg.N
 	for bot, cut := range source.Cuts {
 		if cut.Seq() <= msg.ID.Seq() {

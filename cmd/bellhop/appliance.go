@@ -68,6 +68,9 @@ func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner
 	if err != nil {
 		return nil, err
 	}
+	if err := makeFolders(folders(cfg)); err != nil {
+		return nil, err
+	}
 	commands = append(commands, setting.Commands(settings(cfg, bots))...)
 	commands = append(append(commands, bus.LinkCommand(bus.NewCode)), bus.MeCommands(cfg.Schedule.Zone())...)
 	slices.SortFunc(commands, func(x, y core.Command) int { return strings.Compare(x.Name, y.Name) })
@@ -115,7 +118,7 @@ func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner
 	if err != nil {
 		return nil, err
 	}
-	run := runner.New(runner.Options{Store: s, Files: files, Outbox: a.bus, Bots: bots, Tools: set, Repair: tools.Repair, Canonical: tools.Canonical, Cap: tools.Cap, Provider: providers(cfg, log), Facts: facts(cfg),
+	run := runner.New(runner.Options{Store: s, Files: files, Outbox: a.bus, Bots: bots, Tools: set, Repair: tools.Repair, Canonical: tools.Canonical, Cap: tools.Cap, Provider: providers(cfg, log), Facts: facts(cfg), Workspace: workspaces(folders(cfg)),
 		Wake:   func(items []core.Item) { a.mail.Wake(items) },
 		Waits:  func(bot string, thread core.ID) bool { return a.mail.Waits(bot, thread) },
 		Joined: func(bot string, items []core.ID) { a.mail.Joined(bot, items) }, MaxHops: cfg.Limits.MaxHops, Zone: cfg.Schedule.Zone(), Log: log})
@@ -145,7 +148,7 @@ func bindings(cfg *config.Config) []core.Binding {
 	var out []core.Binding
 	for _, b := range cfg.Bindings {
 		out = append(out, core.Binding{Place: b.Place, Agent: b.Agent, Reply: core.ReplyMode(b.Reply), Thinking: b.Thinking == "quote",
-			Context: &b.ContextMessages, Rules: rules(b.Rules), Mode: core.Mode(b.Mode)})
+			Context: &b.ContextMessages, Workspace: b.Workspace, Rules: rules(b.Rules), Mode: core.Mode(b.Mode)})
 	}
 	return out
 }

@@ -87,6 +87,7 @@ type Purposes struct {
 type Agent struct {
 	Description  string         `toml:"description"`            // what others read about it; default ""
 	Model        string         `toml:"model"`                  // "provider/model"; no default
+	Workspace    string         `toml:"workspace,omitempty"`    // folder in which it works, unless its place or its conversation has one; default "": one of its handle in the store's folder workspaces
 	Instructions string         `toml:"instructions"`           // system prompt, given here or as instructions_file; default ""
 	Tools        []string       `toml:"tools,omitempty"`        // names of allowed tools; default empty: all
 	DeniedTools  []string       `toml:"denied_tools,omitempty"` // names of refused tools, which win; default none
@@ -121,6 +122,8 @@ type Binding struct {
 
 	Mode  string `toml:"mode"`            // how freely tools may be used in threads there: default (as the rules say), smart (what changes nothing or can be taken back is not asked about), bypass (nothing is); default "default"
 	Rules []Rule `toml:"rules,omitempty"` // default none
+
+	Workspace string `toml:"workspace,omitempty"` // folder in which all agents work there; default "": each in its own
 
 	ContextMessages int `toml:"context_messages"` // most messages quoted before a mention at the top level of a channel, where the platform lets the bot read them; default 10
 }

@@ -45,12 +45,18 @@ func variables(more map[string]string) lookup {
 }
 
 // folder makes a fresh folder with files the current one, so that messages show
-// short names. A name may end in a mode: ".env 0644".
+// short names. A name may end in a mode, ".env 0644", or be a link, "a -> b".
 func folder(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
 		name, mode, _ := strings.Cut(name, " ")
+		if to, ok := strings.CutPrefix(mode, "-> "); ok {
+			if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -159,6 +165,7 @@ history = { tokens = 1000, messages = 10 }
 name = "The ${WHO}"
 model_params.seed = 7
 limits = { steps = 3, run_time = "90s" }
+workspace = "../state/workspaces/lead"
 [[agents.chief.rules]]
 tool = "exec"
 pattern = "git ${WHO}*"
@@ -177,6 +184,7 @@ agent = "helper"
 reply = "always"
 thinking = "quote"
 context_messages = 0
+workspace = "../site"
 mode = "smart"
 [[bindings.rules]]
 tool = "web_*"
@@ -208,6 +216,7 @@ timezone = "America/New_York"
 `,
 		"conf/token":    " 1:token \n",
 		"home/chief.md": "Lead ${NOT_EXPANDED}.\n",
+		"site/x":        "",
 	})
 	got, err := Load("conf/config.toml", variables(map[string]string{"WHO": "Ada", "HOME": filepath.Join(dir, "home")}))
 	if err != nil {
@@ -250,6 +259,7 @@ timezone = "America/New_York"
 				Name:         "The Ada",
 				ModelParams:  map[string]any{"seed": int64(7)},
 				Limits:       AgentLimits{Steps: 3, RunTime: 90 * time.Second},
+				Workspace:    filepath.Join(dir, "state/workspaces/lead"),
 				Rules:        []Rule{{Tool: "exec", Pattern: "git Ada*", Action: "allow"}, {Tool: "exec", Action: "ask"}},
 			},
 			"helper": {
@@ -261,7 +271,7 @@ timezone = "America/New_York"
 			},
 		},
 		Bindings: []Binding{
-			{Place: "tg:-100*/7", Agent: "helper", Reply: "always", Thinking: "quote", Mode: "smart",
+			{Place: "tg:-100*/7", Agent: "helper", Reply: "always", Thinking: "quote", Workspace: filepath.Join(dir, "site"), Mode: "smart",
 				Rules: []Rule{{Tool: "web_*", Action: "deny", Role: "member"}}},
 			{Place: "*:ops", Agent: "chief", Thinking: "off", Mode: "default", ContextMessages: 10},
 		},
@@ -315,7 +325,7 @@ func TestExample(t *testing.T) {
 		"default_agent", "owner_place", "path", "level", "format", "type", "token", "api_url", "user", "api_key",
 		"base_url", "headers", "model_params", "context", "description", "model", "instructions", "name", "tools",
 		"denied_tools", "workers", "busy", "history", "limits", "place", "agent", "reply", "owners", "admins", "members", "guests", "pairing", "max_runs", "max_hops", "messages_per_minute",
-		"bot_token", "app_token", "command", "short_commands", "rich", "mode", "tool", "pattern", "action", "role", "vision", "small", "max_bytes", "media",
+		"bot_token", "app_token", "command", "short_commands", "rich", "mode", "tool", "pattern", "action", "role", "vision", "small", "workspace", "max_bytes", "media",
 	} {
 		if !regexp.MustCompile(`(?m)^(# )?` + key + ` = `).Match(text) {
 			t.Errorf("the example does not show %s", key)

@@ -75,6 +75,7 @@ func (l *loader) config(root *table) *Config {
 	c.Access = root.table("access").access(c)
 	c.Schedule = root.table("schedule").schedule()
 	c.OwnerPlace = root.ownerPlace(c)
+	l.checkWorkspaces(c.Store.Path)
 	root.done()
 	return c
 }
@@ -186,6 +187,7 @@ func (t *table) agent(name string, c *Config) Agent {
 	a := Agent{
 		Description:  t.str("description", ""),
 		Model:        t.agentModel(c),
+		Workspace:    t.workspace(),
 		Instructions: t.instructions(),
 		Tools:        t.strs("tools"),
 		DeniedTools:  t.strs("denied_tools"),
@@ -245,6 +247,7 @@ func (t *table) instructions() string {
 	if !ok {
 		return ""
 	}
+	t.prompts = append(t.prompts, path)
 	text, err := readFile(path, maxInstructions, false)
 	if err != nil {
 		t.fail("instructions_file", "%s: %s", t.quoted("instructions_file"), err)
@@ -283,7 +286,7 @@ func (t *table) checkAgent(key, name string, c *Config) {
 func (t *table) binding(c *Config) Binding {
 	b := Binding{Agent: c.DefaultAgent, Reply: t.oneOf("reply", "", "mention", "thread", "always"),
 		Thinking: t.oneOf("thinking", "off", "off", "quote"), ContextMessages: t.integer("context_messages", 10, 0, 100),
-		Mode: t.oneOf("mode", "default", "default", "smart", "bypass"), Rules: t.rules()}
+		Workspace: t.workspace(), Mode: t.oneOf("mode", "default", "default", "smart", "bypass"), Rules: t.rules()}
 	place, ok := t.text("place")
 	if ok {
 		b.Place = place

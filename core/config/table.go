@@ -19,6 +19,9 @@ type loader struct {
 	lookup lookup            // of variables
 	errs   []*Error          // so far
 	shown  map[string]string // how the file wrote a value that holds variables, for Redacted
+
+	prompts []string // files with instructions
+	spaces  []space  // that the file names
 }
 
 // table reads one TOML table. Every key that is asked for is known; done

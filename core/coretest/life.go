@@ -60,7 +60,7 @@ func begin(w *world) (*life, error) {
 	ledger := &ledger{Store: l.store, life: l, log: &w.journal}
 	commands := append(bus.Commands(func() []bus.AdapterHealth { return l.bus.Health() }), mailbox.Commands()...)
 	commands = append(commands, bus.PairCommand(w.code, func(string, string) string { return "" }))
-	commands = append(commands, setting.Commands(w.scene.settings())...)
+	commands = append(commands, setting.Commands(w.settings())...)
 	commands = append(append(commands, bus.LinkCommand(w.code)), bus.MeCommands(time.UTC)...)
 	slices.SortFunc(commands, func(x, y core.Command) int { return strings.Compare(x.Name, y.Name) })
 	var adapters []core.Adapter
@@ -69,7 +69,7 @@ func begin(w *world) (*life, error) {
 	}
 	l.bus = bus.New(ctx, bus.Options{Store: ledger, Adapters: adapters, Access: w.scene.access, Agent: w.scene.agent, Bots: w.scene.bots,
 		Bindings: w.scene.bindings, Commands: commands, PerMinute: w.scene.perMinute, Pairing: w.scene.pairing, Code: w.code, Owner: w.owner, Log: w.log})
-	set, err := tools.NewSet(append(l.trialTools(), ask.New(), history.New(l.store, time.UTC), history.NewRecall(l.store, time.UTC), channel.New(func(name string) channel.Read { return l.bus.Features(name).Read }, l.store, time.UTC))...)
+	set, err := tools.NewSet(append(l.trialTools(), where(), ask.New(), history.New(l.store, time.UTC), history.NewRecall(l.store, time.UTC), channel.New(func(name string) channel.Read { return l.bus.Features(name).Read }, l.store, time.UTC))...)
 	if err != nil {
 		return nil, err
 	}
@@ -78,9 +78,10 @@ func begin(w *world) (*life, error) {
 		Provider: func(name string) (core.Provider, string, error) {
 			return model, strings.TrimPrefix(name, "script/"), nil
 		},
-		Wake:   func(items []core.Item) { l.mail.Wake(items) },
-		Waits:  func(bot string, thread core.ID) bool { return l.mail.Waits(bot, thread) },
-		Joined: func(bot string, items []core.ID) { l.mail.Joined(bot, items) }, MaxHops: w.scene.maxHops, Zone: time.UTC, Log: w.log})
+		Workspace: func(th core.Thread, bot string) (string, error) { return w.folders().Of(th, bot), nil },
+		Wake:      func(items []core.Item) { l.mail.Wake(items) },
+		Waits:     func(bot string, thread core.ID) bool { return l.mail.Waits(bot, thread) },
+		Joined:    func(bot string, items []core.ID) { l.mail.Joined(bot, items) }, MaxHops: w.scene.maxHops, Zone: time.UTC, Log: w.log})
 	l.mail = mailbox.New(mailbox.Options{Store: ledger, Runner: runs{runner, l}, Bots: w.scene.bots, MaxRuns: w.scene.maxRuns, Log: w.log})
 
 	l.intake, l.stopIntake = context.WithCancel(ctx)

@@ -196,7 +196,7 @@ func (sc *scene) set(l line) (bool, error) {
 		sc.agent = s.word()
 	case "bind":
 		b := core.Binding{Place: s.word()}
-		names := []string{"agent", "reply", "thinking", "context_messages"}
+		names := []string{"agent", "reply", "thinking", "workspace", "context_messages"}
 		for name, v, ok := s.option(names...); ok && err == nil; name, v, ok = s.option(names...) {
 			switch name {
 			case "agent":
@@ -205,6 +205,8 @@ func (sc *scene) set(l line) (bool, error) {
 				b.Reply = core.ReplyMode(v)
 			case "thinking":
 				b.Thinking = v == "quote"
+			case "workspace":
+				b.Workspace = workspaces + v
 			default:
 				b.Context = new(int)
 				*b.Context, err = strconv.Atoi(v)

@@ -74,6 +74,9 @@ type Options struct {
 	// Facts are what is known of a "provider/model" that is not the bot's own: the
 	// tokens it takes (0: unknown), and whether it can see images. Nil: nothing.
 	Facts func(model string) (window int, vision bool)
+	// Workspace is the folder of a bot's run in a thread, made if it is missing;
+	// empty: none. Nil: there are none.
+	Workspace func(th core.Thread, bot string) (string, error)
 	// Wake is told of items that a settled run has queued, and of those that a
 	// run was given and has not taken.
 	Wake func([]core.Item)
@@ -145,6 +148,7 @@ type turn struct {
 	retried bool        // a person has asked for another try
 	upto    core.ID     // newest message that it reads
 	left    []core.Item // do not fit in the window, and wait for the next run
+	folder  string      // in which it works; empty: none
 }
 
 // pick reads the run and freezes what it reads of the thread: its window, its
@@ -284,6 +288,7 @@ func (t *turn) loop(ctx context.Context) (core.Settlement, error) {
 	if err != nil {
 		return none, err
 	}
+	t.settleIn()
 	if n := len(t.steps); n > 0 {
 		if err := t.finishTools(ctx, &t.steps[n-1]); err != nil {
 			return none, err

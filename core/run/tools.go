@@ -122,7 +122,7 @@ func (t *turn) finishTools(ctx context.Context, st *core.Step) error {
 			}
 		}
 		t.o.Outbox.Update(t.run, core.Preview{Text: cmp.Or(strings.TrimSpace(st.Text()), t.said()), Status: cmp.Or(spec.Status, "using "+use.Name)})
-		result, err := tool.Call(ctx, &core.Env{Bot: t.bot.Handle, Thread: t.run.Thread, Run: t.run.ID, Place: t.run.Reply.Place, Zone: t.view.Local},
+		result, err := tool.Call(ctx, &core.Env{Bot: t.bot.Handle, Thread: t.run.Thread, Run: t.run.ID, Place: t.run.Reply.Place, Zone: t.view.Local, Workspace: t.folder},
 			core.ToolCall{ID: use.CallID, Name: use.Name, Args: use.Args})
 		switch {
 		case ctx.Err() != nil:

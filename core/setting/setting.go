@@ -1,9 +1,9 @@
 // Package setting is what people see and set in chat of the appliance itself:
-// the team, the model of a conversation, the configuration in force. What is
+// the team, the model and the folder of a conversation, the configuration in force. What is
 // set stays with the thread, in the ledger; the configuration's file is never
 // written.
 //
-// It imports core alone and starts no goroutine.
+// It imports core and core/workspace and starts no goroutine.
 package setting
 
 import (
@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"bellhop/core"
+	"bellhop/core/workspace"
 )
 
 // Options are what there is to choose from.
@@ -24,6 +25,8 @@ type Options struct {
 	Providers []string      // names
 	Models    []string      // "provider/model" of those that are known, in any order
 	Config    func() string // the configuration in force, without secrets
+	Folders   workspace.Folders
+	Check     func(folder string) error // whether it can be worked in; answers at once
 }
 
 // Commands are those about settings.
@@ -34,6 +37,7 @@ func Commands(o Options) []core.Command {
 		{Name: "agents", Help: "who is here to help", Role: core.Member, Run: o.agents},
 		{Name: "config", Help: "my configuration, without secrets", Role: core.Admin, Run: o.config},
 		{Name: "model", Help: "the model that answers here", Role: core.Member, Run: o.model},
+		{Name: "workspace", Help: "the folder in which the agents work here", Role: core.Member, Run: o.workspace},
 	}
 }
 

@@ -1,10 +1,12 @@
 package setting
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	"bellhop/core"
+	"bellhop/core/workspace"
 )
 
 // TestFence: nothing in the configuration ends the block that it is shown in.
@@ -33,5 +35,17 @@ func TestNames(t *testing.T) {
 		if reply, err := c.Run(t.Context(), core.Invocation{Args: args, Role: core.Admin, Mark: "/"}); err != nil || !reply.Idle || !strings.HasPrefix(reply.Text, "Write ") {
 			t.Errorf("%q: %q, %v", args, reply.Text, err)
 		}
+	}
+}
+
+// TestWorkspaceThatLeadsAway: a folder that cannot be used is not set.
+func TestWorkspaceThatLeadsAway(t *testing.T) {
+	o := Options{Folders: workspace.Folders{Root: "/w"}, Check: func(path string) error { return errors.New(path + " leads away") }}
+	reply, err := o.workspace(t.Context(), core.Invocation{Args: "site", Role: core.Admin, Mark: "/"}) // without a desk to set it at
+	if want := "I cannot use the folder `site`: it is no folder, or leads out of where it is."; err != nil || !reply.Idle || reply.Text != want {
+		t.Errorf("%q, %v", reply.Text, err)
+	}
+	if reply, err := (Options{}).workspace(t.Context(), core.Invocation{}); err != nil || reply.Text != "There are no folders to work in." {
+		t.Errorf("%q, %v", reply.Text, err)
 	}
 }
