@@ -116,6 +116,10 @@ type Desk interface {
 	// Decide has the person decide an open ask. Of one that they may not decide, or
 	// that is not open any more, it does nothing; ok is false then.
 	Decide(ask ID, a Answer) (ok bool, err error)
+	// Remembered is what the agent may do for good, oldest first.
+	Remembered(agent string) ([]Remembered, error)
+	// Forget takes that back.
+	Forget(permits ...Remembered) error
 	// Load counts the thread's and everybody's open work.
 	Load(thread ID) (Load, error)
 	// Admit lets in the stranger who was offered the code with the hash, and tells

@@ -24,6 +24,7 @@ const (
 	// KindActivity is that of the log's entries. Their numbers are not of the
 	// sequence: see store.
 	KindActivity = 'l'
+	KindPermit   = 'y'
 )
 
 const crockford = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -45,7 +46,7 @@ func NewID(kind byte, seq uint64) ID {
 // o, i and l taken for the digits they look like.
 func ParseID(s string) (ID, error) {
 	s = strings.ToLower(strings.TrimSpace(s))
-	if len(s) < 2 || len(s) > 14 || !strings.ContainsRune("tmirpa", rune(s[0])) {
+	if len(s) < 2 || len(s) > 14 || !strings.ContainsRune("tmirpay", rune(s[0])) {
 		return "", fmt.Errorf("%q is not an id: ids look like m3k9, i3ka, r3ka or t12", s)
 	}
 	var seq uint64

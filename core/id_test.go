@@ -12,7 +12,7 @@ import (
 
 func TestID(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		kind := rapid.SampledFrom([]byte("tmirp")).Draw(t, "kind")
+		kind := rapid.SampledFrom([]byte("tmirpay")).Draw(t, "kind")
 		seq := rapid.Uint64Range(1, 1<<58).Draw(t, "seq")
 		id := core.NewID(kind, seq)
 		if id.Kind() != kind || id.Seq() != seq {

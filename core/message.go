@@ -38,6 +38,7 @@ type Thread struct {
 	Workspace string `json:"workspace,omitempty"` // folder in which all bots work here, as package workspace keeps it; empty: the place's, or each its own
 
 	Model string `json:"model,omitempty"` // "provider/model" that all bots use here; empty: each its own
+	Mode  Mode   `json:"mode,omitempty"`  // how freely bots may use tools here; empty: as the place's binding says
 }
 
 // Said is how many messages are the thread's own.

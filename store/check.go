@@ -165,6 +165,7 @@ func (c *checker) load() error {
 			})
 		},
 		func() { err = c.checkPairing() },
+		func() { err = c.checkPermits() },
 		func() { err = c.loadAsks() },
 		func() { err = c.checkHumans() },
 		func() { err = c.checkActivity() },
@@ -218,7 +219,7 @@ func (c *checker) checkPairing() error {
 // checkFamilies finds keys that belong to no family.
 func (c *checker) checkFamilies() error {
 	known := []string{famJournal, famJournalDay, famCursor, famAlias, famCurrent, famPlace, famArchived, famThread, famLineage, famMessage, famFor, famPlatform, famItemsOf, famOwn, famQueue,
-		famItem, famRun, famOpenRun, famStep, famHeld, famOutbox, famAsk, famOpenAsk, famPost, famGrant, famPass, famHuman, famLinkCode, famBad,
+		famItem, famRun, famOpenRun, famStep, famHeld, famOutbox, famAsk, famOpenAsk, famPost, famGrant, famPass, famPermit, famHuman, famLinkCode, famBad,
 		famActivity, famAbout}
 	slices.Sort(known)
 	var from []byte

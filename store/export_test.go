@@ -35,3 +35,6 @@ func (r Rows) Thread(key []byte) (core.Thread, bool, error) { return get[core.Th
 
 // PutRow writes a row.
 func (r Rows) PutRow(key []byte, v any) error { return r.put(key, v) }
+
+// Remember allows a call for good, as the transaction of a press does.
+func (r Rows) Remember(p core.Remembered) (core.Remembered, error) { return r.remember(p) }

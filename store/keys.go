@@ -43,6 +43,7 @@ import (
 //	lc/<hash>                          codes that link two identities, while they work
 //	l/<ms><n>                          activity log
 //	lx/<what><ms><n>                   activities about a place (a hash), or an ID's number
+//	y/<agent>\0<permit>                permits: calls of an agent that a person has allowed for good
 //	x/<key>                            quarantined rows
 //	meta/…                             schema version
 //
@@ -78,6 +79,7 @@ const (
 	famLinkCode   = "lc/"
 	famActivity   = "l/"
 	famAbout      = "lx/"
+	famPermit     = "y/"
 	famBad        = "x/"
 	keySchema     = "meta/schema"
 )
@@ -181,6 +183,11 @@ func grantKey(p core.PersonID) []byte { return []byte(famGrant + text(string(p))
 func humanKey(p core.PersonID) []byte { return []byte(famHuman + text(string(p))) }
 
 func linkCodeKey(hash []byte) []byte { return append([]byte(famLinkCode), hash...) }
+
+// permitsOf is what the keys of an agent's permits begin with.
+func permitsOf(agent string) []byte { return []byte(famPermit + text(agent) + "\x00") }
+
+func permitKey(agent string, permit core.ID) []byte { return u64(permitsOf(agent), permit.Seq()) }
 
 func stepKey(run core.ID, n int) []byte { return u16(idKey(famStep, run), n) }
 

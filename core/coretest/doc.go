@@ -31,7 +31,9 @@
 //	guest PERSON         the platform says that a person is a guest
 //	zone PERSON ZONE     the platform tells a person's time zone
 //	agent HANDLE         the default bot; without it, the first
-//	bind PLACE [agent= reply= thinking=off|quote context_messages=]
+//	bind PLACE [agent= reply= thinking=off|quote context_messages= mode=default|smart|bypass]
+//	rule all|bind|HANDLE allow|ask|deny TOOL [role=ROLE] [PATTERN]    for all bots, at
+//	                     the places of the bind line before, or for one bot
 //	max_runs N           most runs at once
 //	per_minute N         most messages of a person in a minute; without it, any number
 //	pairing              strangers are offered codes: 0000-0001, 0000-0002 and so on

@@ -139,6 +139,7 @@ type scene struct {
 	guests   []string          // people as "adapter:name"
 	agent    string
 	bindings []core.Binding
+	rules    map[string][]core.Rule // by bot, or everybody
 	maxRuns  int
 	maxHops  int
 
@@ -196,7 +197,7 @@ func (sc *scene) set(l line) (bool, error) {
 		sc.agent = s.word()
 	case "bind":
 		b := core.Binding{Place: s.word()}
-		names := []string{"agent", "reply", "thinking", "workspace", "context_messages"}
+		names := []string{"agent", "reply", "thinking", "workspace", "context_messages", "mode"}
 		for name, v, ok := s.option(names...); ok && err == nil; name, v, ok = s.option(names...) {
 			switch name {
 			case "agent":
@@ -207,12 +208,16 @@ func (sc *scene) set(l line) (bool, error) {
 				b.Thinking = v == "quote"
 			case "workspace":
 				b.Workspace = workspaces + v
+			case "mode":
+				b.Mode = core.Mode(v)
 			default:
 				b.Context = new(int)
 				*b.Context, err = strconv.Atoi(v)
 			}
 		}
 		sc.bindings = append(sc.bindings, b)
+	case "rule":
+		err = sc.rule(&s)
 	case "max_runs":
 		sc.maxRuns = s.number(0)
 	case "pairing":
@@ -338,4 +343,5 @@ func (sc *scene) complete() {
 			sc.bindings[i].Place = sc.adapters[0].name + ":" + b.Place
 		}
 	}
+	sc.hide()
 }

@@ -1,7 +1,7 @@
 // Package setting is what people see and set in chat of the appliance itself:
-// the team, the model and the folder of a conversation, the configuration in force. What is
-// set stays with the thread, in the ledger; the configuration's file is never
-// written.
+// the team, the model and the folder of a conversation, what agents may do there,
+// the configuration in force. What is set stays with the thread, in the ledger;
+// the configuration's file is never written.
 //
 // It imports core and core/workspace and starts no goroutine.
 package setting
@@ -27,6 +27,7 @@ type Options struct {
 	Config    func() string // the configuration in force, without secrets
 	Folders   workspace.Folders
 	Check     func(folder string) error // whether it can be worked in; answers at once
+	Policy    core.Policy
 }
 
 // Commands are those about settings.
@@ -37,6 +38,7 @@ func Commands(o Options) []core.Command {
 		{Name: "agents", Help: "who is here to help", Role: core.Member, Run: o.agents},
 		{Name: "config", Help: "my configuration, without secrets", Role: core.Admin, Run: o.config},
 		{Name: "model", Help: "the model that answers here", Role: core.Member, Run: o.model},
+		{Name: "permissions", Help: "what agents may do here, and what they ask about", Role: core.Member, Run: o.permissions},
 		{Name: "workspace", Help: "the folder in which the agents work here", Role: core.Member, Run: o.workspace},
 	}
 }
