@@ -136,7 +136,7 @@ func team(cfg *config.Config) ([]core.Bot, error) {
 			Params: c.ModelParams, Tools: c.Tools, DeniedTools: c.DeniedTools, Workers: c.Workers, Steer: c.Busy == "steer",
 			History: core.Budget{Tokens: c.History.Tokens, Messages: c.History.Messages},
 			Steps:   c.Limits.Steps, RunTime: c.Limits.RunTime, Window: cfg.Models[c.Model].Context, Vision: cfg.Models[c.Model].Vision,
-			Hidden: hidden(policy, handle)})
+			Hidden: hidden(policy, handle), Delegate: c.Mode == config.Subagent, ReadOnly: c.ReadOnly})
 	}
 	if len(bots) == 0 {
 		return nil, &usageError{errors.New("no agent is configured")}

@@ -27,7 +27,8 @@ type Config struct {
 	Providers    map[string]Provider `toml:"providers,omitempty"` // by name; at least one
 	Models       map[string]Model    `toml:"models,omitempty"`    // by "provider/model"; default none
 	Purposes     Purposes            `toml:"purposes"`
-	Agents       map[string]Agent    `toml:"agents,omitempty"`   // by handle; at least one
+	Agents       map[string]Agent    `toml:"agents,omitempty"` // by handle; at least one
+	Router       Router              `toml:"router"`
 	Bindings     []Binding           `toml:"bindings,omitempty"` // in the order of the file, the first match wins; default none
 	Rules        []Rule              `toml:"rules,omitempty"`    // for all agents everywhere; default none
 	Access       Access              `toml:"access"`
@@ -86,9 +87,11 @@ type Purposes struct {
 // Agent is one bot.
 type Agent struct {
 	Description  string         `toml:"description"`            // what others read about it; default ""
-	Model        string         `toml:"model"`                  // "provider/model"; no default
+	Model        string         `toml:"model"`                  // "provider/model"; default that of the default agent, which has none
 	Workspace    string         `toml:"workspace,omitempty"`    // folder in which it works, unless its place or its conversation has one; default "": one of its handle in the store's folder workspaces
-	Instructions string         `toml:"instructions"`           // system prompt, given here or as instructions_file; default ""
+	Instructions string         `toml:"instructions"`           // system prompt, given here or as instructions_file; default "", but for presets
+	Mode         string         `toml:"mode"`                   // primary (people talk to it), subagent (other agents do, and it is read-only); default primary
+	ReadOnly     bool           `toml:"-"`                      // it has only tools that change nothing
 	Tools        []string       `toml:"tools,omitempty"`        // names of allowed tools; default empty: all
 	DeniedTools  []string       `toml:"denied_tools,omitempty"` // names of refused tools, which win; default none
 	Workers      int            `toml:"workers"`                // runs at once; default 0: limits.max_runs

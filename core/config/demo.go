@@ -8,7 +8,7 @@ func Demo() *Config {
 	return &Config{
 		DefaultAgent: "demo",
 		Providers:    map[string]Provider{"demo": {Type: "script"}},
-		Agents: map[string]Agent{"demo": {Model: "demo/demo", History: History{Tokens: 24000, Messages: 80},
+		Agents: map[string]Agent{"demo": {Model: "demo/demo", Mode: Primary, History: History{Tokens: 24000, Messages: 80},
 			Limits: AgentLimits{Steps: 40, RunTime: 15 * time.Minute}}},
 		Limits: Limits{MaxRuns: 64, MaxHops: 20},
 	}

@@ -102,7 +102,8 @@ func withoutValues(msg string) string {
 // edit in three letters away, and three in all. It returns "" when none is that close.
 func nearest(word string, candidates []string) string {
 	limit, found := min(3, max(1, len(word)/3)), ""
-	for _, c := range slices.Sorted(slices.Values(candidates)) {
+	off := func(c string) int { return max(len(c)-len(word), len(word)-len(c)) } // of two that are as near, letters were swapped
+	for _, c := range slices.SortedFunc(slices.Values(candidates), func(a, b string) int { return cmp.Or(cmp.Compare(off(a), off(b)), cmp.Compare(a, b)) }) {
 		if d := distance(strings.ToLower(word), strings.ToLower(c)); d < limit || d == limit && found == "" {
 			limit, found = d, c
 		}

@@ -109,11 +109,13 @@ func TestDefaults(t *testing.T) {
 		Agents: map[string]Agent{
 			"assistant": {
 				Model:   "openai/gpt-5",
+				Mode:    "primary",
 				Busy:    "queue",
 				History: History{Tokens: 24000, Messages: 80},
 				Limits:  AgentLimits{Steps: 40, RunTime: 15 * time.Minute},
 			},
 		},
+		Router:    Router{Mode: "mention", Threshold: 0.6},
 		Access:    Access{Approvers: []string{"requester"}, Pairing: true},
 		Limits:    Limits{MaxRuns: 64, MaxHops: 20},
 		Media:     Media{MaxBytes: 20 << 20},
@@ -176,11 +178,14 @@ pattern = ""
 action = "ask"
 role = ""
 [agents.helper]
-model = "script/demo"
+mode = "subagent"
 instructions = "Help ${WHO}."
+[router]
+mode = "classifier"
+threshold = 0.75
 [[bindings]]
 place = "tg:-100*/7"
-agent = "helper"
+agent = "chief"
 reply = "always"
 thinking = "quote"
 context_messages = 0
@@ -251,6 +256,7 @@ timezone = "America/New_York"
 				Description:  "Leads",
 				Model:        "local/llama/3",
 				Instructions: "Lead ${NOT_EXPANDED}.\n",
+				Mode:         "primary",
 				Tools:        []string{"read_file"},
 				DeniedTools:  []string{"exec"},
 				Workers:      1,
@@ -263,15 +269,18 @@ timezone = "America/New_York"
 				Rules:        []Rule{{Tool: "exec", Pattern: "git Ada*", Action: "allow"}, {Tool: "exec", Action: "ask"}},
 			},
 			"helper": {
-				Model:        "script/demo",
+				Model:        "local/llama/3",
 				Instructions: "Help Ada.",
+				Mode:         "subagent",
+				ReadOnly:     true,
 				Busy:         "queue",
 				History:      History{Tokens: 24000, Messages: 80},
 				Limits:       AgentLimits{Steps: 40, RunTime: 15 * time.Minute},
 			},
 		},
+		Router: Router{Mode: "classifier", Threshold: 0.75},
 		Bindings: []Binding{
-			{Place: "tg:-100*/7", Agent: "helper", Reply: "always", Thinking: "quote", Workspace: filepath.Join(dir, "site"), Mode: "smart",
+			{Place: "tg:-100*/7", Agent: "chief", Reply: "always", Thinking: "quote", Workspace: filepath.Join(dir, "site"), Mode: "smart",
 				Rules: []Rule{{Tool: "web_*", Action: "deny", Role: "member"}}},
 			{Place: "*:ops", Agent: "chief", Thinking: "off", Mode: "default", ContextMessages: 10},
 		},
@@ -325,7 +334,7 @@ func TestExample(t *testing.T) {
 		"default_agent", "owner_place", "path", "level", "format", "type", "token", "api_url", "user", "api_key",
 		"base_url", "headers", "model_params", "context", "description", "model", "instructions", "name", "tools",
 		"denied_tools", "workers", "busy", "history", "limits", "place", "agent", "reply", "owners", "admins", "members", "guests", "pairing", "max_runs", "max_hops", "messages_per_minute",
-		"bot_token", "app_token", "command", "short_commands", "rich", "mode", "tool", "pattern", "action", "role", "vision", "small", "workspace", "max_bytes", "media",
+		"bot_token", "app_token", "command", "short_commands", "rich", "mode", "threshold", "tool", "pattern", "action", "role", "vision", "small", "workspace", "max_bytes", "media",
 	} {
 		if !regexp.MustCompile(`(?m)^(# )?` + key + ` = `).Match(text) {
 			t.Errorf("the example does not show %s", key)
@@ -380,6 +389,7 @@ type = "telegram"
 busy = "queue"
 description = ""
 instructions = "Never say ${CANARY}."
+mode = "primary"
 model = "openai/gpt-5"
 name = ""
 workers = 0
@@ -431,6 +441,10 @@ small = ""
 
 [retention]
 media = "90d"
+
+[router]
+mode = "mention"
+threshold = 0.6
 
 [schedule]
 timezone = ""

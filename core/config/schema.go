@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"log/slog"
 	"maps"
 	"net/url"
@@ -67,6 +68,8 @@ func (l *loader) config(root *table) *Config {
 	root.each("agents", func(name string, t *table) { c.Agents[name] = t.agent(name, c) })
 
 	c.DefaultAgent = root.defaultAgent(c)
+	l.inherit(c)
+	c.Router = root.table("router").router()
 	for _, t := range root.array("bindings") {
 		c.Bindings = append(c.Bindings, t.binding(c))
 		t.done()
@@ -184,11 +187,13 @@ func (t *table) agent(name string, c *Config) Agent {
 	if !handle().MatchString(name) {
 		t.failAt(t.path, "", "an agent's handle has 2 to 32 of a-z, 0-9, _ and -")
 	}
+	p := presets()[name]
 	a := Agent{
-		Description:  t.str("description", ""),
+		Description:  t.str("description", p.description),
 		Model:        t.agentModel(c),
 		Workspace:    t.workspace(),
-		Instructions: t.instructions(),
+		Instructions: t.instructions(p.instructions),
+		Mode:         t.oneOf("mode", cmp.Or(p.mode, Primary), Primary, Subagent),
 		Tools:        t.strs("tools"),
 		DeniedTools:  t.strs("denied_tools"),
 		Workers:      t.integer("workers", 0, 0, 10_000),
@@ -196,6 +201,7 @@ func (t *table) agent(name string, c *Config) Agent {
 		Name:         t.str("name", ""),
 		ModelParams:  t.free("model_params"),
 	}
+	a.ReadOnly = a.Mode == Subagent || p.readOnly && !t.has("tools")
 	history := t.table("history")
 	a.History.Tokens = history.integer("tokens", 24_000, 500, 10_000_000)
 	a.History.Messages = history.integer("messages", 80, 1, 10_000)
@@ -212,9 +218,6 @@ func (t *table) agent(name string, c *Config) Agent {
 func (t *table) agentModel(c *Config) string {
 	model, ok := t.text("model")
 	if !ok {
-		if !t.has("model") {
-			t.fail("model", `is missing: want "provider/model"`)
-		}
 		return ""
 	}
 	if problem, near := c.modelProblem(model); problem != "" {
@@ -236,9 +239,9 @@ func (c *Config) modelProblem(model string) (problem, near string) {
 	return "", ""
 }
 
-func (t *table) instructions() string {
+func (t *table) instructions(usual string) string {
 	if !t.has("instructions_file") {
-		return t.str("instructions", "")
+		return t.str("instructions", usual)
 	}
 	if t.has("instructions") {
 		t.fail("instructions_file", "instructions is set too: give only one of them")
@@ -269,17 +272,29 @@ func (t *table) defaultAgent(c *Config) string {
 	}
 	if len(c.Agents) > 1 {
 		t.fail("default_agent", "is missing: with more than one agent, name one of %s", names(c.Agents))
+		return ""
 	}
-	for only := range c.Agents {
-		name = only
+	for only, a := range c.Agents {
+		if name = only; a.Mode == Subagent {
+			t.fail("agents", "there is only %s, a subagent, which only other agents talk to", only)
+		}
 	}
 	return name
 }
 
+// checkAgent reports a default agent that there is not, or that people cannot
+// talk to.
 func (t *table) checkAgent(key, name string, c *Config) {
-	if _, ok := c.Agents[name]; !ok {
-		raw, _ := t.raw(key)
+	raw, _ := t.raw(key)
+	a, ok := c.Agents[name]
+	_, known := presets()[raw]
+	switch {
+	case !ok && known:
+		t.failAt(join(t.path, key), "", "no agent %s: there is %s; an empty table [agents.%s] adds the built-in one", quote(raw), names(c.Agents), raw)
+	case !ok:
 		t.failAt(join(t.path, key), nearest(raw, keys(c.Agents)), "no agent %s: there is %s", quote(raw), names(c.Agents))
+	case a.Mode == Subagent:
+		t.fail(key, "%s is a subagent, which only other agents talk to", quote(raw))
 	}
 }
 
