@@ -70,12 +70,10 @@ type Requester struct {
 
 // Grantable is the call that an approval is about.
 type Grantable struct {
-	Tool   string `json:"tool"`
-	Args   string `json:"args"`             // as the run would make it
-	Hash   string `json:"hash"`             // of both: what is allowed is this and nothing else
-	Class  string `json:"class"`            // of the calls that "for this task" speaks of, and a refusal
-	Always bool   `json:"always,omitempty"` // may be remembered
-	Shown  string `json:"shown"`            // the call as people see it
+	Tool   string      `json:"tool"`
+	Hash   string      `json:"hash"`             // of the call: what is allowed is this and nothing else
+	Class  string      `json:"class"`            // of the calls that "for this task" speaks of, and a refusal
+	Always *Remembered `json:"always,omitempty"` // what is kept when it is allowed for good; nil: that cannot be
 }
 
 // Grant words: what an approval may be given for.
@@ -100,7 +98,7 @@ type Answer struct {
 // for; about a call decide the approvers.
 func (a *Ask) May(who Answer, may Approvers) bool {
 	switch {
-	case who.By.ID == "" || who.Role < Member:
+	case who.By.ID == "" || who.Role < Member || !who.Human.Is(who.By.ID):
 		return false
 	case a.Kind == QuestionAsk:
 		return who.Here || a.Concerns(who.Human)

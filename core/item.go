@@ -1,6 +1,9 @@
 package core
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // ItemKind tells mailbox items apart.
 type ItemKind string
@@ -86,8 +89,10 @@ type Run struct {
 	Resumes      int  `json:"resumes,omitempty"`
 	StoppedClean bool `json:"stopped_clean,omitempty"` // cut by an orderly stop: the next Recover does not count it as a crash
 
-	// For is whose work it is: who wrote the newest of the messages that led to it.
+	// For is whose work it is: who wrote the newest of the messages that led to it;
+	// People are all who wrote one of these.
 	For     Requester     `json:"for,omitzero"`
+	People  []PersonID    `json:"people,omitempty"`
 	Ask     ID            `json:"ask,omitempty"`     // that it waits for
 	Worked  time.Duration `json:"worked,omitempty"`  // before it last waited
 	Granted []string      `json:"granted,omitempty"` // Grantable.Class of what is allowed for the task
@@ -111,6 +116,17 @@ type Run struct {
 // Asked reports whether the run has waited for a person: its words stand in
 // another post since then.
 func (r *Run) Asked() bool { return r.Post != r.ID.As(KindPost) }
+
+// Serve notes a person for whom the run works, the last one by now.
+func (r *Run) Serve(who Requester) {
+	if who.ID == "" {
+		return
+	}
+	r.For = who
+	if !slices.Contains(r.People, who.ID) {
+		r.People = append(slices.Clone(r.People), who.ID)
+	}
+}
 
 // Reply is where a run answers, fixed when it starts.
 type Reply struct {

@@ -140,6 +140,9 @@ type ToolSpec struct {
 	// Status is what people see while it works, as it follows "is": "reading the
 	// earlier conversation". Empty: "using" and the name.
 	Status string `json:"-"`
+	// Effect is what people are told of what it does when they are asked whether
+	// it may: "It sends a message to another conversation." May be empty.
+	Effect string `json:"-"`
 	// ReadOnly tools change nothing: their call needs no durable record before
 	// it starts, and may simply run again.
 	ReadOnly bool `json:"-"`

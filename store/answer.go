@@ -29,6 +29,7 @@ func (d *desk) Decide(ask core.ID, ans core.Answer) (bool, error) {
 	if err != nil || !ok {
 		return false, err
 	}
+	ans.Human = d.human
 	return d.answer(a, ans, nil)
 }
 
@@ -66,7 +67,7 @@ func verdict(ask core.Ask, ans core.Answer, msg *core.Message) decided {
 			d.result, d.outcome = d.result+" The reason: "+reason, d.outcome+": "+clip(reason, 200)
 		}
 	default:
-		d.state, d.allow, d.grant = core.AskAllowed, ask.Grant.Hash, ans.Grant == core.GrantTask
+		d.state, d.allow, d.grant, d.always = core.AskAllowed, ask.Grant.Hash, ans.Grant == core.GrantTask, ans.Grant == core.GrantAlways
 		d.outcome = map[string]string{core.GrantOnce: "✅ Allowed once by ", core.GrantTask: "✅ Allowed for this task by ", core.GrantAlways: "✅ Always allowed by "}[ans.Grant] + by
 	}
 	return d
@@ -181,7 +182,7 @@ func (a *acceptance) remindOf(e *core.Entry, th core.Thread, items []core.Item) 
 		if err := a.putAsk(ask); err != nil {
 			return err
 		}
-		if err := a.say(core.NoticePost, th.ID, &e.In, th.Place, waitsFor(ask, markOf(e), e.In.From.ID)); err != nil {
+		if err := a.say(core.NoticePost, th.ID, &e.In, th.Place, waitsFor(ask, markOf(e), a.human)); err != nil {
 			return err
 		}
 	}
@@ -192,9 +193,9 @@ func (a *acceptance) remindOf(e *core.Entry, th core.Thread, items []core.Item) 
 const maxTold = 50
 
 // waitsFor says what an ask waits for, to somebody who wrote something else.
-func waitsFor(ask core.Ask, mark string, who core.PersonID) string {
+func waitsFor(ask core.Ask, mark string, who core.Human) string {
 	whose := "an answer"
-	if ask.For.Name != "" && ask.For.ID != who {
+	if ask.For.Name != "" && !who.Is(ask.For.ID) {
 		whose = ask.For.Name + "'s answer"
 	}
 	how := fmt.Sprintf("reply to it, or write %sanswer %s and the answer", mark, ask.ID)

@@ -204,6 +204,7 @@ type decided struct {
 	allow   string        // Grantable.Hash of the call that may be made now
 	refuse  bool          // calls of the class, for the rest of the run
 	grant   bool          // likewise: allowed
+	always  bool          // the call is allowed for good
 	answer  core.Answer   // empty: nobody's
 	message *core.Message // the answer as a message of the thread; nil: there is none
 	after   string        // platform id of the message that answers; empty: none
@@ -248,6 +249,13 @@ func (t *tx) conclude(a core.Ask, d decided, split func(core.Place, string) []co
 		}
 	}
 	run.State, run.Ask, run.StoppedClean = core.Doing, "", true
+	if d.always {
+		r := *a.Grant.Always
+		r.By = d.answer.By.ID
+		if _, err := t.remember(r); err != nil {
+			return nil, nil, err
+		}
+	}
 	if d.grant {
 		run.Granted = append(run.Granted, a.Grant.Class)
 	}

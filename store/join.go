@@ -77,7 +77,7 @@ func (s *Store) Join(ctx context.Context, run core.Run, in core.Arrival, prepare
 			}
 		}
 		out.Items, out.Triggers, out.Versions = have.Items, have.Triggers, have.Versions
-		out.Reply.Answers, out.Hop, out.Upto, out.For = have.Reply.Answers, have.Hop, have.Upto, have.For
+		out.Reply.Answers, out.Hop, out.Upto, out.For, out.People = have.Reply.Answers, have.Hop, have.Upto, have.For, have.People
 		return nil
 	})
 	return out, err
@@ -112,7 +112,7 @@ func (t *tx) takeIn(run *core.Run, step *core.Step, in core.Arrival, prepared []
 		run.Triggers, run.Versions = append(run.Triggers, m.ID), append(run.Versions, m.Version)
 		run.Hop = max(run.Hop, m.Hop)
 		if m.Sender.Kind == core.HumanActor {
-			run.For = core.Requester{ID: core.PersonID(m.Sender.ID), Name: m.Name}
+			run.Serve(core.Requester{ID: core.PersonID(m.Sender.ID), Name: m.Name})
 		}
 		if m.PlatformID != "" {
 			run.Reply.Answers = append(run.Reply.Answers, m.PlatformID)

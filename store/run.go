@@ -151,7 +151,7 @@ func (t *tx) draft(th core.Thread, mail []core.Item) (core.Run, error) {
 		run.Versions = append(run.Versions, msg.Version)
 		run.Hop = max(run.Hop, msg.Hop)
 		if msg.Sender.Kind == core.HumanActor {
-			run.For = core.Requester{ID: core.PersonID(msg.Sender.ID), Name: msg.Name}
+			run.Serve(core.Requester{ID: core.PersonID(msg.Sender.ID), Name: msg.Name})
 		}
 		if msg.PlatformID == "" {
 			if err := t.handedOn(&run, msg); err != nil {
@@ -178,9 +178,10 @@ func (t *tx) handedOn(run *core.Run, msg core.Message) error {
 	if err != nil {
 		return err
 	}
-	if msg.Run != "" {
-		run.For = origin.For
+	for _, id := range origin.People {
+		run.Serve(core.Requester{ID: id})
 	}
+	run.Serve(origin.For)
 	r := &run.Reply
 	if r.To == "" {
 		r.To = origin.Reply.To

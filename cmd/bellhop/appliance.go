@@ -121,7 +121,7 @@ func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner
 	run := runner.New(runner.Options{Store: s, Files: files, Outbox: a.bus, Bots: bots, Tools: set, Repair: tools.Repair, Canonical: tools.Canonical, Cap: tools.Cap, Provider: providers(cfg, log), Facts: facts(cfg), Workspace: workspaces(folders(cfg)),
 		Wake:   func(items []core.Item) { a.mail.Wake(items) },
 		Waits:  func(bot string, thread core.ID) bool { return a.mail.Waits(bot, thread) },
-		Joined: func(bot string, items []core.ID) { a.mail.Joined(bot, items) }, MaxHops: cfg.Limits.MaxHops, Zone: cfg.Schedule.Zone(), Log: log})
+		Joined: func(bot string, items []core.ID) { a.mail.Joined(bot, items) }, Rules: holds(s, policy(cfg), func() core.Access { return access }), MaxHops: cfg.Limits.MaxHops, Zone: cfg.Schedule.Zone(), Log: log})
 	a.mail = mailbox.New(mailbox.Options{Store: s, Runner: run, Bots: bots, MaxRuns: cfg.Limits.MaxRuns, Log: log})
 	return a, nil
 }

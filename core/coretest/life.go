@@ -81,7 +81,7 @@ func begin(w *world) (*life, error) {
 		Workspace: func(th core.Thread, bot string) (string, error) { return w.folders().Of(th, bot), nil },
 		Wake:      func(items []core.Item) { l.mail.Wake(items) },
 		Waits:     func(bot string, thread core.ID) bool { return l.mail.Waits(bot, thread) },
-		Joined:    func(bot string, items []core.ID) { l.mail.Joined(bot, items) }, MaxHops: w.scene.maxHops, Zone: time.UTC, Log: w.log})
+		Joined:    func(bot string, items []core.ID) { l.mail.Joined(bot, items) }, Rules: l.holds, MaxHops: w.scene.maxHops, Zone: time.UTC, Log: w.log})
 	l.mail = mailbox.New(mailbox.Options{Store: ledger, Runner: runs{runner, l}, Bots: w.scene.bots, MaxRuns: w.scene.maxRuns, Log: w.log})
 
 	l.intake, l.stopIntake = context.WithCancel(ctx)

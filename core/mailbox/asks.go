@@ -106,7 +106,7 @@ func allow(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
 		grant = core.GrantOnce
 	case core.GrantOnce, core.GrantTask:
 	case core.GrantAlways:
-		if !a.Grant.Always {
+		if a.Grant.Always == nil {
 			return nothing("This cannot be allowed for good: a rule says that it is asked each time.")
 		}
 	default:

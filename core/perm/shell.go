@@ -27,6 +27,9 @@ func shell(line string) subject {
 	s := subject{shown: line, vague: true}
 	for _, c := range r.calls {
 		s.units = append(s.units, c.unit())
+		if !c.free {
+			s.runs = append(s.runs, c.name())
+		}
 		s.vague = s.vague && c.free // nothing runs
 	}
 	if s.vague = s.vague || r.vague || !ok; s.vague {

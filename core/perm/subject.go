@@ -80,7 +80,8 @@ type subject struct {
 	// holds reports whether an ask or deny pattern matches it as a whole.
 	holds func(pattern string) bool
 	shown string
-	vague bool // what it would do cannot be known
+	runs  []string // names of the commands that a shell would run
+	vague bool     // what it would do cannot be known
 }
 
 // read is what the call is about. An argument that should be there and is not

@@ -2,7 +2,7 @@
 // calls the model and its tools step by step, each step durable before the
 // next, and settles the outcome. A run can be resumed after every step.
 //
-// It imports core and core/prompt alone. The only goroutines it starts fetch a
+// It imports core, core/perm and core/prompt alone. The only goroutines it starts fetch a
 // run's files, and the run waits for them.
 package run
 
@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"bellhop/core"
+	"bellhop/core/perm"
 	"bellhop/core/prompt"
 )
 
@@ -83,11 +84,19 @@ type Options struct {
 	// Waits reports whether something waits for the bot in the thread, and Joined
 	// is told which items do no more, since a run has taken them in: of bots that
 	// steer. Neither waits.
-	Waits   func(bot string, thread core.ID) bool
-	Joined  func(bot string, items []core.ID)
+	Waits  func(bot string, thread core.ID) bool
+	Joined func(bot string, items []core.ID)
+	// Rules are what holds for the calls of a run; nil: every call may be made.
+	Rules   func(ctx context.Context, run core.Run) (Rules, error)
 	MaxHops int
 	Zone    *time.Location // of the time that models are told
 	Log     *slog.Logger
+}
+
+// Rules are what holds for the calls of a run.
+type Rules struct {
+	perm.Levels
+	Role core.Role // the least of the people whose work it is; a run that is nobody's has none
 }
 
 // Runner executes runs. Any number may be in progress.

@@ -115,6 +115,11 @@ func (t *turn) finishTools(ctx context.Context, st *core.Step) error {
 			use.State = core.ToolUnknown
 			continue
 		}
+		if ok, err := t.permit(ctx, st, use, spec); err != nil {
+			return err
+		} else if !ok {
+			continue
+		}
 		use.State, use.Started = core.ToolRunning, time.Now().UTC().Truncate(time.Millisecond)
 		if !spec.ReadOnly {
 			if err := t.keep(ctx, *st); err != nil {
