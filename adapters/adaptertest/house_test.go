@@ -18,6 +18,7 @@ import (
 	"bellhop/media"
 	"bellhop/store"
 	"bellhop/tools"
+	"bellhop/tools/ask"
 	"bellhop/tools/channel"
 	"bellhop/tools/history"
 )
@@ -49,7 +50,7 @@ func newHouse(tb testing.TB, engine store.Engine, log *slog.Logger, name string,
 	if h.files, err = media.Open(tb.TempDir(), media.Limits{}); err != nil {
 		tb.Fatal(err)
 	}
-	set, err := tools.NewSet(history.New(h.store, time.UTC), channel.New(func(name string) channel.Read { return h.bus.Features(name).Read }, h.store, time.UTC), slow())
+	set, err := tools.NewSet(history.New(h.store, time.UTC), channel.New(func(name string) channel.Read { return h.bus.Features(name).Read }, h.store, time.UTC), slow(), deploy(), ask.New())
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -57,10 +58,11 @@ func newHouse(tb testing.TB, engine store.Engine, log *slog.Logger, name string,
 		History: core.Budget{Tokens: 24_000, Messages: 80}}}
 	cursors := func(ctx context.Context) ([]core.Cursor, error) { return h.store.Cursors(ctx, name) }
 	h.bus = bus.New(tb.Context(), bus.Options{Store: h.store, Adapters: []core.Adapter{adapter(commands, cursors)}, Agent: "chief", Bots: bots,
-		Access: core.Access{Members: []string{name + ":*"}}, Commands: commands, Log: log})
+		Access: core.Access{Members: []string{name + ":*"}, Approvers: core.NewApprovers([]string{"requester"})}, Commands: commands, Log: log})
 	runner := run.New(run.Options{Store: h.store, Outbox: h.bus, Bots: bots, Tools: set, Files: h.files, Repair: tools.Repair,
 		Canonical: tools.Canonical, Cap: tools.Cap, MaxHops: 20, Zone: time.UTC, Log: log,
 		Provider: func(string) (core.Provider, string, error) { return h.model, "chief", nil },
+		Rules:    func(context.Context, core.Run) (run.Rules, error) { return run.Rules{Role: core.Member}, nil },
 		Wake:     func(items []core.Item) { h.mail.Wake(items) }})
 	h.mail = mailbox.New(mailbox.Options{Store: h.store, Runner: runner, Bots: bots, MaxRuns: 64, Log: log})
 	ctx, stop := context.WithCancel(tb.Context())
@@ -86,6 +88,18 @@ func (h *house) end(tb testing.TB) {
 	if err := errors.Join(h.store.Close(), h.files.Close()); err != nil {
 		tb.Error(err)
 	}
+}
+
+// deploy is a tool that changes something, so people are asked about it.
+func deploy() core.Tool {
+	type arguments struct {
+		What string `json:"what" doc:"what to deploy"`
+		To   string `json:"to" doc:"where to"`
+	}
+	spec := core.ToolSpec{Name: "deploy", Description: "deploys something", Effect: "It replaces what runs there."}
+	return tools.Func(spec, func(_ context.Context, _ *core.Env, in arguments) (core.ToolResult, error) {
+		return core.ToolResult{Text: in.What + " runs in " + in.To}, nil
+	})
 }
 
 // slow is a tool that takes its time.
