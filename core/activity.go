@@ -71,6 +71,9 @@ const (
 	PairingClaimed  Event = "pairing.claimed"  // Actor: the first owner
 	PairingInvited  Event = "pairing.invited"  // Actor
 	PairingExpelled Event = "pairing.expelled" // Actor, Detail: who
+	PairingRefused  Event = "pairing.refused"  // Actor, Detail: who
+	PersonLinked    Event = "person.linked"    // Actor, Detail: with whom
+	PersonParted    Event = "person.parted"    // Actor, Detail: which of their identities
 
 	AdapterUp   Event = "adapter.up"   // Place: the adapter alone
 	AdapterDeaf Event = "adapter.deaf" // Place, Detail: its trouble

@@ -125,6 +125,12 @@ type Desk interface {
 	// Admit lets in the stranger who was offered the code with the hash, and tells
 	// them; ok is false when the code does not work. A code works once.
 	Admit(hash []byte, by PersonID) (g Grant, ok bool, err error)
+	// Accept lets in the stranger, as Admit does; ok is false when they do not ask
+	// for it, or not any more.
+	Accept(who, by PersonID) (g Grant, ok bool, err error)
+	// Refuse closes the stranger's request, and does not open another for a week;
+	// false: they do not ask.
+	Refuse(who, by PersonID) (Rebuff, bool, error)
 	// Invite has the code with the hash let in who sends it; false: too many
 	// invitations are open.
 	Invite(hash []byte, by PersonID) (bool, error)

@@ -21,6 +21,15 @@ type Grant struct {
 type Offer struct {
 	Hash []byte // of the code, which is stored nowhere
 	Text string // with the code; said in place of Entry.Refusal
+	// Notice tells an owner that they ask, if few others do; nil: nobody.
+	Notice *Notice
+}
+
+// Notice is something to say at a place on the appliance's own account.
+type Notice struct {
+	Place   Place
+	Text    string
+	Buttons []Button // each is a command, in whole
 }
 
 // Request is a stranger's offer that is open.
@@ -30,12 +39,22 @@ type Request struct {
 	Expires time.Time
 }
 
+// Rebuff is that an owner has refused a stranger: for a time, they are offered
+// no code, and nobody is told of them.
+type Rebuff struct {
+	Person PersonID  `json:"person"`
+	Name   string    `json:"name,omitempty"` // not trusted
+	By     PersonID  `json:"by"`
+	Until  time.Time `json:"until"`
+}
+
 // Pairing is who was let in in chat and who may be, as an owner sees it.
 type Pairing struct {
 	Grants      []Grant   // oldest first
 	Requests    []Request // oldest first
-	Invitations int       // open
-	Links       []Human   // who have several identities, at most MaxLinks
+	Rebuffs     []Rebuff
+	Invitations int     // open
+	Links       []Human // who have several identities, at most MaxLinks
 }
 
 // MaxLinks is how many linked people an owner sees.

@@ -51,7 +51,7 @@ func (a *acceptance) refuse(e *core.Entry, place core.Place) (core.Fate, error) 
 	a.tally[a.human.ID] = t
 	text := e.Refusal
 	if e.Offer != nil {
-		room, err := a.ask(e)
+		room, err := a.petition(e)
 		if err != nil {
 			return "", err
 		}

@@ -197,6 +197,9 @@ func (c *checker) checkPairing() error {
 	if err != nil {
 		return err
 	}
+	if err := read(c, famRebuff, func(r core.Rebuff) []byte { return rebuffKey(r.Person) }, func(string, core.Rebuff) {}); err != nil {
+		return err
+	}
 	requests, invitations := map[core.PersonID]bool{}, 0
 	err = read(c, famPass, nil, func(key string, p passRow) {
 		switch {
@@ -219,7 +222,7 @@ func (c *checker) checkPairing() error {
 // checkFamilies finds keys that belong to no family.
 func (c *checker) checkFamilies() error {
 	known := []string{famJournal, famJournalDay, famCursor, famAlias, famCurrent, famPlace, famArchived, famThread, famLineage, famMessage, famFor, famPlatform, famItemsOf, famOwn, famQueue,
-		famItem, famRun, famOpenRun, famStep, famHeld, famOutbox, famAsk, famOpenAsk, famPost, famGrant, famPass, famPermit, famHuman, famLinkCode, famBad,
+		famItem, famRun, famOpenRun, famStep, famHeld, famOutbox, famAsk, famOpenAsk, famPost, famGrant, famPass, famRebuff, famPermit, famHuman, famLinkCode, famBad,
 		famActivity, famAbout}
 	slices.Sort(known)
 	var from []byte

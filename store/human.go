@@ -128,7 +128,11 @@ func (d *desk) Unlink(p core.PersonID) (bool, error) {
 	if !d.human.Is(p) {
 		return false, nil
 	}
-	return d.unlink(p)
+	ok, err := d.unlink(p)
+	if err != nil || !ok {
+		return false, err
+	}
+	return true, d.paired(core.PersonParted, d.entry.In.From.ID, string(p))
 }
 
 // checkHumans: whoever is linked is an identity of one human, and only of that.

@@ -38,6 +38,7 @@ import (
 //	ko/<ask>                           open asks only
 //	op/<post>                          posts, with their receipts and what people think of them
 //	g/<person>                         grants: who was let in in chat
+//	gr/<person>                        rebuffs: strangers whom an owner has refused
 //	gp/<seq>                           passes: codes that let somebody in, while they work
 //	hu/<person>                        humans: what is known of a person, or which of their identities has it
 //	lc/<hash>                          codes that link two identities, while they work
@@ -75,6 +76,7 @@ const (
 	famPost       = "op/"
 	famGrant      = "g/"
 	famPass       = "gp/"
+	famRebuff     = "gr/"
 	famHuman      = "hu/"
 	famLinkCode   = "lc/"
 	famActivity   = "l/"
@@ -179,6 +181,8 @@ func queueKey(bot string, item core.ID) []byte {
 }
 
 func grantKey(p core.PersonID) []byte { return []byte(famGrant + text(string(p))) }
+
+func rebuffKey(p core.PersonID) []byte { return []byte(famRebuff + text(string(p))) }
 
 func humanKey(p core.PersonID) []byte { return []byte(famHuman + text(string(p))) }
 

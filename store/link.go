@@ -95,6 +95,9 @@ func (d *desk) Link(hash []byte) (core.Linked, error) {
 	if err := d.putHuman(one); err != nil {
 		return out, err
 	}
+	if err := d.paired(core.PersonLinked, me.Person, string(code.Person)); err != nil {
+		return out, err
+	}
 	return out, d.tellLinked(code, me)
 }
 

@@ -41,7 +41,7 @@ func TestKin(t *testing.T) {
 		var found any
 		synctest.Test(t, func(t *testing.T) {
 			defer func() { found = recover() }() // rapid's own, which belongs outside the bubble
-			k := &kin{door: &door{world: unchecked(t), members: map[core.PersonID]core.Role{}, requests: map[core.PersonID]pass{}},
+			k := &kin{door: &door{world: unchecked(t), members: map[core.PersonID]core.Role{}, requests: map[core.PersonID]pass{}, rebuffs: map[core.PersonID]time.Time{}},
 				of: map[core.PersonID]int{}, wants: map[int]string{}}
 			k.access = core.Access{Owners: []string{"chat:0"}, Admins: []string{"chat:1"}, Members: []string{"chat:2", "chat:3"}}
 			for i := range crowd {

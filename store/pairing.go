@@ -30,6 +30,7 @@ type passRow struct {
 	Place   core.Place    `json:"place,omitzero"`
 	By      core.PersonID `json:"by,omitempty"` // who invites
 	Expires time.Time     `json:"expires"`
+	Post    core.ID       `json:"post,omitempty"` // with which an owner was told that they ask
 
 	key []byte
 }
@@ -56,15 +57,14 @@ func (t *tx) passes() ([]passRow, error) {
 	return open, nil
 }
 
-// redeem uses up the request (or else the invitation) with the hash; ok is
-// false when there is none.
-func (t *tx) redeem(hash []byte, request bool) (p passRow, ok bool, err error) {
+// redeem uses up the code that is meant; ok is false when there is none.
+func (t *tx) redeem(meant func(passRow) bool) (p passRow, ok bool, err error) {
 	open, err := t.passes()
 	if err != nil {
 		return p, false, err
 	}
 	for _, q := range open {
-		if (q.Person != "") == request && subtle.ConstantTimeCompare(q.Hash, hash) == 1 {
+		if meant(q) {
 			p, ok = q, true
 		}
 	}
@@ -74,32 +74,14 @@ func (t *tx) redeem(hash []byte, request bool) (p passRow, ok bool, err error) {
 	return p, true, t.Delete(p.key)
 }
 
-// ask opens a request with the entry's offer in place of the person's last one,
-// and reports whether there was room for it.
-func (a *acceptance) ask(e *core.Entry) (bool, error) {
-	open, err := a.passes()
-	if err != nil {
-		return false, err
-	}
-	requests := 0
-	for _, p := range open {
-		switch p.Person {
-		case "":
-		case e.In.From.ID:
-			if err := a.Delete(p.key); err != nil {
-				return false, err
-			}
-		default:
-			requests++
-		}
-	}
-	if requests >= maxRequests {
-		return false, nil
-	}
-	if err := a.paired(core.PairingOffered, e.In.From.ID, ""); err != nil {
-		return false, err
-	}
-	return true, a.pass(passRow{Hash: e.Offer.Hash, Person: e.In.From.ID, Name: e.In.From.Name, Place: e.In.Place, Expires: a.Now().Add(requestLife)})
+// requested means the request with the code of the hash.
+func requested(hash []byte) func(passRow) bool {
+	return func(p passRow) bool { return p.Person != "" && subtle.ConstantTimeCompare(p.Hash, hash) == 1 }
+}
+
+// invited means the invitation with the code of the hash.
+func invited(hash []byte) func(passRow) bool {
+	return func(p passRow) bool { return p.Person == "" && subtle.ConstantTimeCompare(p.Hash, hash) == 1 }
 }
 
 func (t *tx) pass(p passRow) error {
@@ -112,7 +94,7 @@ func (t *tx) pass(p passRow) error {
 
 // enter lets in a stranger who has an invitation's code.
 func (a *acceptance) enter(e *core.Entry, place core.Place) (bool, error) {
-	p, ok, err := a.redeem(e.Code, false)
+	p, ok, err := a.redeem(invited(e.Code))
 	if err != nil || !ok {
 		return false, err
 	}
@@ -132,6 +114,16 @@ func (a *acceptance) claim(e *core.Entry, place core.Place) (bool, error) {
 
 func (a *acceptance) welcome(e *core.Entry, place core.Place, g core.Grant, text string) error {
 	g.Person, g.Name, g.Place, g.Time = e.In.From.ID, e.In.From.Name, e.In.Place, a.Now()
+	if p, ok, err := a.redeem(asks(g.Person)); err != nil {
+		return err
+	} else if ok {
+		if err := a.decided(p, "(let in with a code)"); err != nil {
+			return err
+		}
+	}
+	if err := a.Delete(rebuffKey(g.Person)); err != nil {
+		return err
+	}
 	if err := a.put(grantKey(g.Person), g); err != nil {
 		return err
 	}
@@ -166,13 +158,21 @@ func (s *Store) Grants(ctx context.Context) (out []core.Grant, err error) {
 
 // Admit implements core.Desk.
 func (d *desk) Admit(hash []byte, by core.PersonID) (core.Grant, bool, error) {
-	p, ok, err := d.redeem(hash, true)
+	p, ok, err := d.redeem(requested(hash))
 	if err != nil || !ok {
 		return core.Grant{}, false, err
 	}
+	return d.admit(p, by)
+}
+
+// admit lets in who asks, and says so to them, and below the notice of it.
+func (d *desk) admit(p passRow, by core.PersonID) (core.Grant, bool, error) {
 	g := core.Grant{Person: p.Person, Name: p.Name, Role: core.Member, By: by, Time: d.Now(), Place: p.Place}
 	old, had, err := get[core.Grant](d.tx, grantKey(g.Person))
 	if err != nil {
+		return g, false, err
+	}
+	if err := d.decided(p, "✅ Let in by "+d.actor()); err != nil {
 		return g, false, err
 	}
 	if had && old.Role > g.Role {
@@ -217,6 +217,9 @@ func (d *desk) Pairing() (core.Pairing, error) {
 	if err != nil {
 		return out, err
 	}
+	if out.Rebuffs, err = d.rebuffs(); err != nil {
+		return out, err
+	}
 	for _, p := range open {
 		if p.Person == "" {
 			out.Invitations++
@@ -251,11 +254,18 @@ func (d *desk) Expel(who core.PersonID) (bool, error) {
 			if err := d.Delete(p.key); err != nil {
 				return false, err
 			}
+			if err := d.decided(p, ""); err != nil {
+				return false, err
+			}
 		}
 	}
 	linked, err := d.unlink(who)
-	if err != nil || !had && !linked {
+	if err != nil {
 		return false, err
 	}
-	return true, errors.Join(d.Delete(grantKey(who)), d.paired(core.PairingExpelled, "", string(who)))
+	_, rebuffed, err := get[core.Rebuff](d.tx, rebuffKey(who))
+	if err != nil || !had && !linked && !rebuffed {
+		return false, err
+	}
+	return true, errors.Join(d.Delete(rebuffKey(who)), d.Delete(grantKey(who)), d.paired(core.PairingExpelled, "", string(who)))
 }

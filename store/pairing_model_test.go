@@ -3,6 +3,7 @@ package store_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -21,6 +22,7 @@ type door struct {
 	members  map[core.PersonID]core.Role
 	requests map[core.PersonID]pass
 	invites  []pass
+	rebuffs  map[core.PersonID]time.Time // until when they last
 }
 
 type pass struct {
@@ -37,12 +39,14 @@ func TestDoor(t *testing.T) {
 		var found any
 		synctest.Test(t, func(t *testing.T) {
 			defer func() { found = recover() }() // rapid's own, which belongs outside the bubble
-			d := &door{world: unchecked(t), members: map[core.PersonID]core.Role{}, requests: map[core.PersonID]pass{}}
+			d := &door{world: unchecked(t), members: map[core.PersonID]core.Role{}, requests: map[core.PersonID]pass{}, rebuffs: map[core.PersonID]time.Time{}}
 			rt.Repeat(map[string]func(*rapid.T){
 				"":        d.compare,
 				"ask":     d.ask,
 				"ask too": d.ask,
 				"admit":   d.admit,
+				"accept":  d.acceptOne,
+				"refuse":  d.refuse,
 				"invite":  d.invite,
 				"enter":   d.enter,
 				"claim":   d.claim,
@@ -78,6 +82,7 @@ func (d *door) forget() {
 		}
 	}
 	d.invites = slices.DeleteFunc(d.invites, func(p pass) bool { return !time.Now().Before(p.expires) })
+	maps.DeleteFunc(d.rebuffs, func(_ core.PersonID, until time.Time) bool { return !time.Now().Before(until) })
 }
 
 // offer accepts the event, which may fail at first: then nothing has happened,
@@ -118,12 +123,17 @@ func want(rt *rapid.T, a core.Accepted, again bool, fate core.Fate) {
 func (d *door) ask(rt *rapid.T) {
 	who, code := someone(rt), d.code()
 	d.forget()
-	a, again := d.offer(rt, d.offered(string(who), code))
+	e := d.offered(string(who), code)
+	e.Offer.Notice = &core.Notice{Place: core.Place{Adapter: "chat", Channel: "owner"}, Text: "They ask.", Buttons: []core.Button{{Label: "Let in", Value: "pair accept"}}}
+	a, again := d.offer(rt, e)
 	if d.members[who] > core.Stranger {
 		want(rt, a, again, core.FateStored)
 		return
 	}
 	want(rt, a, again, core.FateRefused)
+	if _, rebuffed := d.rebuffs[who]; rebuffed {
+		return
+	}
 	others := len(d.requests)
 	if _, asks := d.requests[who]; asks {
 		others--
@@ -149,6 +159,39 @@ func (d *door) admit(rt *rapid.T) {
 	if asks {
 		delete(d.requests, who)
 		d.members[who] = max(d.members[who], core.Member)
+	}
+}
+
+// acceptOne lets somebody in by their id.
+func (d *door) acceptOne(rt *rapid.T) {
+	who, by := someone(rt), someone(rt)
+	d.forget()
+	_, asks := d.requests[who]
+	d.desk(by, func(k core.Desk) error {
+		if g, ok, err := k.Accept(who, by); ok != asks || err != nil || ok && g.Person != who {
+			rt.Errorf("accepted is %+v, %t, %v; %s asks: %t", g, ok, err, who, asks)
+		}
+		return nil
+	})
+	if asks {
+		delete(d.requests, who)
+		d.members[who] = max(d.members[who], core.Member)
+	}
+}
+
+func (d *door) refuse(rt *rapid.T) {
+	who, by := someone(rt), someone(rt)
+	d.forget()
+	_, asks := d.requests[who]
+	d.desk(by, func(k core.Desk) error {
+		if r, ok, err := k.Refuse(who, by); ok != asks || err != nil || ok && r.Person != who {
+			rt.Errorf("refused is %+v, %t, %v; %s asks: %t", r, ok, err, who, asks)
+		}
+		return nil
+	})
+	if asks {
+		delete(d.requests, who)
+		d.rebuffs[who] = time.Now().Add(7 * 24 * time.Hour)
 	}
 }
 
@@ -185,6 +228,8 @@ func (d *door) enter(rt *rapid.T) {
 	default:
 		want(rt, a, again, core.FateCommand)
 		d.members[who] = core.Member
+		delete(d.requests, who)
+		delete(d.rebuffs, who)
 		d.invites = slices.DeleteFunc(d.invites, func(p pass) bool { return p.code == code })
 	}
 }
@@ -201,6 +246,8 @@ func (d *door) claim(rt *rapid.T) {
 	case !owned:
 		want(rt, a, again, core.FateCommand)
 		d.members[who] = core.Owner
+		delete(d.requests, who)
+		delete(d.rebuffs, who)
 	case d.members[who] > core.Stranger:
 		want(rt, a, again, core.FateStored)
 	default:
@@ -212,7 +259,8 @@ func (d *door) expel(rt *rapid.T) {
 	who := someone(rt)
 	d.forget()
 	_, had := d.requests[who]
-	had = had || d.members[who] > core.Stranger || slices.ContainsFunc(d.invites, func(p pass) bool { return p.by == who })
+	_, rebuffed := d.rebuffs[who]
+	had = had || rebuffed || d.members[who] > core.Stranger || slices.ContainsFunc(d.invites, func(p pass) bool { return p.by == who })
 	d.desk("chat:owner", func(k core.Desk) error {
 		if ok, err := k.Expel(who); ok != had || err != nil {
 			rt.Errorf("expelled: %t, %v; there was something: %t", ok, err, had)
@@ -221,6 +269,7 @@ func (d *door) expel(rt *rapid.T) {
 	})
 	delete(d.members, who)
 	delete(d.requests, who)
+	delete(d.rebuffs, who)
 	d.invites = slices.DeleteFunc(d.invites, func(p pass) bool { return p.by == who })
 }
 
@@ -235,6 +284,14 @@ func (d *door) compare(rt *rapid.T) {
 		for _, r := range state.Requests {
 			if p, asks := d.requests[r.Person]; !asks || !r.Expires.Equal(p.expires) {
 				rt.Errorf("%+v asks: %t", r, asks)
+			}
+		}
+		if len(state.Rebuffs) != len(d.rebuffs) {
+			rt.Errorf("refused are %v, want %v", state.Rebuffs, d.rebuffs)
+		}
+		for _, r := range state.Rebuffs {
+			if !d.rebuffs[r.Person].Equal(r.Until) {
+				rt.Errorf("%+v, want until %s", r, d.rebuffs[r.Person])
 			}
 		}
 		for _, g := range state.Grants {

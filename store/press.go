@@ -39,8 +39,11 @@ func (a *acceptance) press(e *core.Entry, place core.Place) (core.Fate, error) {
 		a.note = "Only an " + e.Command.Role.String() + " can use this."
 		return core.FateRefused, nil
 	}
-	if post.Ask != "" {
+	switch {
+	case post.Ask != "":
 		return a.pressAsk(e, post)
+	case post.Kind == core.NoticePost && post.Run == "":
+		return a.pressNotice(e, post)
 	}
 	acted, err := a.pointFrom(e, post)
 	if err != nil {
@@ -70,6 +73,21 @@ func (a *acceptance) pressAsk(e *core.Entry, post core.Post) (core.Fate, error) 
 	}
 	a.note = ""
 	return core.FateAnswer, nil
+}
+
+// pressNotice takes a press below what the appliance has said on its own. The
+// command says there what has come of it.
+func (a *acceptance) pressNotice(e *core.Entry, post core.Post) (core.Fate, error) {
+	reply, err := a.invoke(e, core.Invocation{Place: post.Place})
+	if err != nil {
+		return "", err
+	}
+	if reply.Idle {
+		a.note = reply.Text
+		return core.FateIgnored, a.disarm(post.ID)
+	}
+	a.note = ""
+	return core.FateCommand, nil
 }
 
 // pointFrom runs the entry's command on what the post is about: its run, or the

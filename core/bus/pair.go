@@ -31,6 +31,14 @@ func (p pairer) run(_ context.Context, inv core.Invocation) (core.CommandReply, 
 		return p.invite(inv)
 	case "remove":
 		return p.remove(inv, core.PersonID(strings.Trim(rest, "` ")))
+	case "accept":
+		g, ok, err := inv.Desk.Accept(core.PersonID(strings.Trim(rest, "` ")), inv.From.ID)
+		if err == nil && !ok {
+			return idle("Nobody with that id asks to be let in now. Who writes to me directly asks, for an hour; %spair lists them.", inv.Mark)
+		}
+		return admitted(inv, g), err
+	case "refuse":
+		return p.refuse(inv, core.PersonID(strings.Trim(rest, "` ")))
 	}
 	hash, ok := readCode(inv.Args)
 	if !ok {
@@ -43,7 +51,23 @@ func (p pairer) run(_ context.Context, inv core.Invocation) (core.CommandReply, 
 	case !ok:
 		return idle("That code does not work, or not any more: each works once, for an hour. Who writes to me again then gets a new one.")
 	}
-	return core.CommandReply{Text: fmt.Sprintf("%s is let in. %spair remove %s takes that back.", core.ShowPerson(g.Person, g.Name), inv.Mark, g.Person)}, nil
+	return admitted(inv, g), nil
+}
+
+func admitted(inv core.Invocation, g core.Grant) core.CommandReply {
+	return core.CommandReply{Text: fmt.Sprintf("%s is let in. %spair remove %s takes that back.", core.ShowPerson(g.Person, g.Name), inv.Mark, g.Person)}
+}
+
+func (p pairer) refuse(inv core.Invocation, who core.PersonID) (core.CommandReply, error) {
+	r, ok, err := inv.Desk.Refuse(who, inv.From.ID)
+	switch {
+	case err != nil:
+		return core.CommandReply{}, err
+	case !ok:
+		return idle("Nobody with that id asks to be let in now.")
+	}
+	return core.CommandReply{Text: fmt.Sprintf("%s is refused: I tell you nothing more of them until %s. %spair remove %s takes that back.",
+		core.ShowPerson(r.Person, r.Name), r.Until.UTC().Format(time.DateOnly), inv.Mark, r.Person)}, nil
 }
 
 func (p pairer) list(inv core.Invocation) (core.CommandReply, error) {
@@ -72,10 +96,13 @@ func (p pairer) list(inv core.Invocation) (core.CommandReply, error) {
 	for _, r := range state.Requests {
 		fmt.Fprintf(&b, "- %s asks to be let in\n", core.ShowPerson(r.Person, r.Name))
 	}
+	for _, r := range state.Rebuffs {
+		fmt.Fprintf(&b, "- %s is refused until %s\n", core.ShowPerson(r.Person, r.Name), r.Until.UTC().Format(time.DateOnly))
+	}
 	if n := state.Invitations; n > 0 {
 		fmt.Fprintf(&b, "\nOpen invitations: %d\n", n)
 	}
-	fmt.Fprintf(&b, "\n%[1]spair CODE lets in who has shown you the code, %[1]spair new makes an invitation, %[1]spair remove ID takes it back.", inv.Mark)
+	fmt.Fprintf(&b, "\n%[1]spair CODE lets in who has shown you the code, as does %[1]spair accept ID, %[1]spair new makes an invitation, %[1]spair remove ID takes it back.", inv.Mark)
 	return core.CommandReply{Text: b.String()}, nil
 }
 

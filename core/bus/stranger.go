@@ -52,8 +52,29 @@ func (b *Bus) pair(e *core.Entry) {
 	if b.o.Pairing {
 		code := b.o.Code()
 		e.Offer = &core.Offer{Hash: hashCode(code), Text: fmt.Sprintf("I do not know you. My owner can let you in by sending me `%spair %s` within an hour. Your id is `%s`.",
-			cmp.Or(e.Mark, "/"), showCode(code), in.From.ID)}
+			cmp.Or(e.Mark, "/"), showCode(code), in.From.ID), Notice: b.petition(in.From)}
 	}
+}
+
+// maxValue is the most bytes of a button's value.
+const maxValue = 64
+
+// petition tells an owner that a stranger asks to be let in; nil: there is
+// nobody to tell.
+func (b *Bus) petition(who core.Person) *core.Notice {
+	owner := b.owner()
+	if owner.IsZero() {
+		return nil
+	}
+	f := b.Features(owner.Adapter)
+	pair := f.Command("pair")
+	n := &core.Notice{Place: owner, Text: fmt.Sprintf("%s asks to be let in. Make sure who that is: anybody can take any name. `%s accept %s` lets them in, `%[2]s refuse %[3]s` keeps them out.",
+		core.ShowPerson(who.ID, who.Name), pair, who.ID)}
+	accept, refuse := "pair accept "+string(who.ID), "pair refuse "+string(who.ID)
+	if f.Buttons && len(refuse) <= maxValue && len(accept) <= maxValue {
+		n.Buttons = []core.Button{{Label: "Let in", Value: accept}, {Label: "Refuse", Value: refuse}}
+	}
+	return n
 }
 
 func refusalOf(p core.PersonID) string { return "refuse " + string(p) }
