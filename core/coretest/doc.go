@@ -31,7 +31,7 @@
 //	guest PERSON         the platform says that a person is a guest
 //	zone PERSON ZONE     the platform tells a person's time zone
 //	agent HANDLE         the default bot; without it, the first
-//	bind PLACE [agent= reply= thinking=off|quote context_messages= mode=default|smart|bypass]
+//	bind PLACE [agent= reply= thinking=off|quote workspace= context_messages= mode=default|smart|bypass]
 //	rule all|bind|HANDLE allow|ask|deny TOOL [role=ROLE] [PATTERN]    for all bots, at
 //	                     the places of the bind line before, or for one bot
 //	max_runs N           most runs at once
