@@ -134,11 +134,12 @@ func (g *grammar) n(n int) int { return g.IntN(n) }
 func (g *grammar) of(choices ...string) string { return choices[g.n(len(choices))] }
 
 func (g *grammar) list(depth int) string {
-	s := g.command(depth)
+	var s strings.Builder
+	s.WriteString(g.command(depth))
 	for range g.n(3) {
-		s += g.of("; ", " && ", " || ", " | ", "\n", ";", "|") + g.command(depth)
+		s.WriteString(g.of("; ", " && ", " || ", " | ", "\n", ";", "|") + g.command(depth))
 	}
-	return s
+	return s.String()
 }
 
 func (g *grammar) command(depth int) string {
@@ -167,30 +168,30 @@ func (g *grammar) command(depth int) string {
 }
 
 func (g *grammar) simple(depth int) string {
-	s := ""
+	var s strings.Builder
 	if g.n(8) == 0 {
-		s += g.of("X=", "PATH=", "A=", "LS=") + g.word(depth) + g.of(" ", "; ")
+		s.WriteString(g.of("X=", "PATH=", "A=", "LS=") + g.word(depth) + g.of(" ", "; "))
 	}
 	for range g.n(3) {
-		s += g.of("env ", "env X=1 ", "env -i ", "command ", "exec ", "nohup ", "timeout 2 ", "nice -n 1 ", "xargs ", "xargs -I{} ", "time ", "builtin ", "env -u A ", "eval ", "busybox ")
+		s.WriteString(g.of("env ", "env X=1 ", "env -i ", "command ", "exec ", "nohup ", "timeout 2 ", "nice -n 1 ", "xargs ", "xargs -I{} ", "time ", "builtin ", "env -u A ", "eval ", "busybox "))
 	}
 	switch g.n(10) {
 	case 0:
-		s += g.of("sh -c ", "bash -c ", "eval ", "sh -ec ") + "'" + strings.ReplaceAll(g.list(max(0, depth-1)), "'", `'\''`) + "'"
+		s.WriteString(g.of("sh -c ", "bash -c ", "eval ", "sh -ec ") + "'" + strings.ReplaceAll(g.list(max(0, depth-1)), "'", `'\''`) + "'")
 	case 1:
-		s += g.of("sh -c ", "eval ", "trap ") + `"` + strings.NewReplacer(`"`, `\"`, `\`, `\\`).Replace(g.list(max(0, depth-1))) + `"` + g.of("", " EXIT")
+		s.WriteString(g.of("sh -c ", "eval ", "trap ") + `"` + strings.NewReplacer(`"`, `\"`, `\`, `\\`).Replace(g.list(max(0, depth-1))) + `"` + g.of("", " EXIT"))
 	case 2:
-		s += "find . -maxdepth 0 " + g.of("-exec ", "-execdir ") + g.name() + " {} " + g.of(`\;`, "+", "';'")
+		s.WriteString("find . -maxdepth 0 " + g.of("-exec ", "-execdir ") + g.name() + " {} " + g.of(`\;`, "+", "';'"))
 	default:
-		s += g.name()
+		s.WriteString(g.name())
 		for range g.n(3) {
-			s += " " + g.word(depth)
+			s.WriteString(" " + g.word(depth))
 		}
 	}
 	if g.n(10) == 0 {
-		s += g.of(" > out", " 2>&1", " >/dev/null", " < /dev/null", " >> out", " &> out", " >| out")
+		s.WriteString(g.of(" > out", " 2>&1", " >/dev/null", " < /dev/null", " >> out", " &> out", " >| out"))
 	}
-	return s
+	return s.String()
 }
 
 func (g *grammar) name() string {
