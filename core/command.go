@@ -76,6 +76,9 @@ type Desk interface {
 	// item, those of the message, or the run. What a run has joined ends with the
 	// run. by is the name to show.
 	CancelTask(at Place, id ID, by string) (TaskEnd, error)
+	// Purge ends what waits for the bot in the thread, or, if that is empty, in
+	// every thread, of a bounded number of them. by is the name to show.
+	Purge(thread ID, bot, by string) (Purged, error)
 	// Archive ends the thread and gives its place a fresh one, with the place's
 	// default bot.
 	Archive(thread ID) error
@@ -156,6 +159,14 @@ type TaskEnd struct {
 	Known     bool  // there is such a task
 	Elsewhere bool  // it belongs to another place, and goes on
 	State     State // how it had ended before
+}
+
+// Purged is what a Purge has found and done.
+type Purged struct {
+	Known    bool // there is such a bot
+	Messages int  // how many go without an answer now
+	Threads  int  // in how many conversations
+	More     bool // there are others
 }
 
 // Load is how much work is open.

@@ -18,6 +18,7 @@ func Commands() []core.Command {
 		{Name: "fork", Help: "a new conversation that begins with this one", Role: core.Member, Run: fork},
 		{Name: "stop", Usual: true, Help: "stop what I am doing here", Role: core.Member, Run: stop},
 		{Name: "cancel", Help: "cancel one task, by its id", Role: core.Member, Run: cancel},
+		{Name: "purge", Help: "drop what waits for an agent: @NAME here, @NAME all everywhere", Role: core.Admin, Run: purge},
 		{Name: "tasks", Usual: true, Help: "what there is to do, and was done lately", Role: core.Member, Run: tasks},
 		{Name: "task", Help: "one task, more closely", Role: core.Member, Run: task},
 		{Name: "retry", Usual: true, Help: "try again what failed or was stopped last", Role: core.Member, Run: retry},
