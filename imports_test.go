@@ -55,6 +55,7 @@ var rows = map[string][]string{
 	"core/prompt":     {"core"},
 	"core/run":        {"core", "core/perm", "core/prompt"},
 	"core/setting":    {"core", "core/workspace"},
+	"core/title":      {"core"},
 	"core/workspace":  {"core"},
 
 	"adapters/adaptertest": {anything},

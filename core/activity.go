@@ -63,6 +63,7 @@ const (
 	CommandRefused Event = "command.refused" // Actor, Detail: its name
 	FeedbackGiven  Event = "feedback.given"  // Actor, Run, Detail: the mark
 	PlaceEntered   Event = "place.entered"   // Actor: who has let us in
+	PlaceNamed     Event = "place.named"     // Detail: the name that a person has given it
 	PlaceMoved     Event = "place.moved"     // Detail: its channel's new id
 
 	PairingOffered  Event = "pairing.offered"  // Actor: a stranger who was given a code

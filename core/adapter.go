@@ -83,6 +83,11 @@ type Features struct {
 	Typing func(ctx context.Context, p Place) error
 	// React marks a message; an empty emoji takes the mark away. Best effort.
 	React func(ctx context.Context, p Place, id, emoji string) error
+	// Title names a place that was Unnamed, unless a person has named it since.
+	// The same title again changes nothing. The errors are those of Send, of
+	// which ErrRefused is usual: not every place can have one. title is plain
+	// text on one line, of at most MaxTitle characters.
+	Title func(ctx context.Context, p Place, title string) error
 	// Before reads what was said at a place before a message. For a mention in
 	// the middle of a thread that is the thread so far; for one at the top level
 	// of a channel, the last messages there. It ends with ctx. ErrRefused: we may
@@ -103,6 +108,9 @@ type Features struct {
 	// Health is the time of the last sign of life from the platform.
 	Health func() Health
 }
+
+// MaxTitle is the most characters of a title.
+const MaxTitle = 60
 
 // Command is how a person writes the command.
 func (f Features) Command(name string) string { return cmp.Or(f.Mark, "/") + name }
@@ -214,6 +222,7 @@ const (
 	InButton     InboundKind = "button"     // From pressed the button Button of the message MessageID
 	InReaction   InboundKind = "reaction"   // From marked the message MessageID with Emoji, or took it away; Place.Topic may be unknown
 	InAdded      InboundKind = "added"      // From let us into the shared channel of Place; Text is how people mention us there
+	InNamed      InboundKind = "named"      // From has called the place Text
 	InUnreadable InboundKind = "unreadable" // Raw could not be decoded; journaled as it is
 	InIgnored    InboundKind = "ignored"    // of no interest; only its key is kept
 )
@@ -230,6 +239,7 @@ type Inbound struct {
 	MessageID string // platform id
 	Text      string // Markdown-ish plain text; our own mention is taken out
 	Mentioned bool   // names us, or replies to a message of ours
+	Unnamed   bool   // InMessage: no person has given its place a name: we may
 	Others    bool   // mentions people, and none of them is us
 	Command   bool   // Text begins with a command that is addressed to us
 	Foreign   bool   // Text begins with a command that is addressed to another bot

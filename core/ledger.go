@@ -72,6 +72,7 @@ const (
 	FateMoved      Fate = "moved"
 	FateGreeted    Fate = "greeted"
 	FateFeedback   Fate = "feedback" // a reaction, noted or taken back
+	FateNamed      Fate = "named"    // a person has given a place a title
 	FateAnswer     Fate = "answer"   // to what a run has asked
 )
 
@@ -114,6 +115,7 @@ type Settlement struct {
 	// of the thread.
 	Thinking string
 	Speaker  Speaker
+	Titles   bool     // the thread is given a title, once there is enough in it
 	Buttons  []Button // below the last piece of Text
 }
 
@@ -121,6 +123,18 @@ type Settlement struct {
 type Settled struct {
 	Items []Item // queued by the fan-out
 	Rows  []Row
+	Due   bool // the thread is to be given a title
+}
+
+// TitleAfter is how many messages a thread has when it is given a title.
+const TitleAfter = 3
+
+// Naming is a thread that is to be given a title.
+type Naming struct {
+	Thread   Thread
+	Run      Run       // made it due
+	Title    string    // that it has been given; empty: none yet
+	Messages []Message // its first ones
 }
 
 // Backlog is the work found at start.

@@ -35,6 +35,11 @@ type Thread struct {
 	Fork   ID  `json:"fork,omitempty"`
 	Shared int `json:"shared,omitempty"`
 
+	// Unnamed: the place's name is the platform's doing, or ours, so that we may
+	// give it another. Titled: a title was asked for, or a person has given one.
+	Unnamed bool `json:"unnamed,omitempty"`
+	Titled  bool `json:"titled,omitempty"`
+
 	Workspace string `json:"workspace,omitempty"` // folder in which all bots work here, as package workspace keeps it; empty: the place's, or each its own
 
 	Model string `json:"model,omitempty"` // "provider/model" that all bots use here; empty: each its own

@@ -134,6 +134,8 @@ func (a *acceptance) decide(e *core.Entry, place core.Place) (core.Fate, error) 
 		return a.reaction(e, place)
 	case core.InButton:
 		return a.press(e, place)
+	case core.InNamed:
+		return a.named(e, place)
 	case core.InMoved:
 		m := core.Moving{Adapter: place.Adapter, Old: place.Channel, New: in.To}
 		a.out.Moved = append(a.out.Moved, m)
@@ -176,6 +178,7 @@ func (a *acceptance) message(e *core.Entry, place core.Place) (core.Fate, error)
 		}
 		th.Missed = true
 	}
+	th.Unnamed = th.Unnamed || in.Unnamed
 	msg.Earlier = hear(e, &th)
 	if err := a.post(&th, msg, in.Others && !in.Mentioned); err != nil {
 		return "", err

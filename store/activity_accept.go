@@ -56,6 +56,8 @@ func (a *acceptance) record(e *core.Entry, place core.Place) error {
 			return nil
 		}
 		note.Why, note.Detail = ignored(in), ""
+	case core.FateNamed:
+		note.Event, note.Detail = core.PlaceNamed, in.Text
 	case core.FateWithdrawn:
 		note.Event, note.Items = core.MessageWithdrawn, a.out.Ended
 	case core.FateUnreadable:

@@ -26,6 +26,7 @@ func (s *Store) Check(ctx context.Context) ([]string, error) {
 		}
 		c.checkThreads()
 		c.checkForks()
+		c.checkTitles()
 		c.checkMessages()
 		c.checkItems()
 		c.checkRuns()
@@ -50,6 +51,7 @@ type checker struct {
 	places   map[string]placeRow
 	archived map[string]placeRow
 	lineages map[core.ID]lineageRow
+	titles   map[core.ID]titleRow
 	messages map[core.ID][]core.Message // versions, oldest first
 	items    map[core.ID]core.Item
 	queue    map[core.ID]core.Item
@@ -128,6 +130,7 @@ func (c *checker) load() error {
 			err = read(c, famArchived, archivedKey, func(key string, r placeRow) { c.archived[key] = r })
 		},
 		func() { c.lineages, err = byID(c, famLineage, func(r lineageRow) core.ID { return r.Thread }) },
+		func() { c.titles, err = byID(c, famTitle, func(r titleRow) core.ID { return r.Thread }) },
 		func() { c.held, err = byKey[heldRow](c, famHeld) },
 		func() { c.platform, err = byKey[platformRow](c, famPlatform) },
 		func() { c.journal, err = byKey[journalRow](c, famJournal) },
@@ -221,7 +224,7 @@ func (c *checker) checkPairing() error {
 
 // checkFamilies finds keys that belong to no family.
 func (c *checker) checkFamilies() error {
-	known := []string{famJournal, famJournalDay, famCursor, famAlias, famCurrent, famPlace, famArchived, famThread, famLineage, famMessage, famFor, famPlatform, famItemsOf, famOwn, famQueue,
+	known := []string{famJournal, famJournalDay, famCursor, famAlias, famCurrent, famPlace, famArchived, famThread, famLineage, famTitle, famMessage, famFor, famPlatform, famItemsOf, famOwn, famQueue,
 		famItem, famRun, famOpenRun, famStep, famHeld, famOutbox, famAsk, famOpenAsk, famPost, famGrant, famPass, famRebuff, famPermit, famHuman, famLinkCode, famBad,
 		famActivity, famAbout}
 	slices.Sort(known)

@@ -22,6 +22,7 @@ import (
 //	ta/<place>\0<ms><thread>           archived threads of the place in which something was said, by when they ended
 //	t/<thread>                         threads
 //	tf/<thread>                        what forks share with other threads
+//	n/<thread>                         threads that are to be given a title
 //	m/<thread><message><version>       messages
 //	mf/<thread><bot>\0<message>        messages for a bot: its own, those that mention it, and those that woke it
 //	mp/<adapter>\0<series>\0<id>       platform id → message; a series is a channel, whatever the topic, or several that number together
@@ -59,6 +60,7 @@ const (
 	famArchived   = "ta/"
 	famThread     = "t/"
 	famLineage    = "tf/"
+	famTitle      = "n/"
 	famMessage    = "m/"
 	famFor        = "mf/"
 	famPlatform   = "mp/"

@@ -428,6 +428,9 @@ func (t *tx) settle(run core.Run, end core.Settlement) (core.Settled, error) {
 		return out, err
 	}
 	out.Rows = rows
+	if out.Due, err = t.due(&th, run, end); err != nil {
+		return out, err
+	}
 	if msg.ID != "" {
 		if err := t.fanOut(&th, run, msg, end, &out); err != nil {
 			return out, err

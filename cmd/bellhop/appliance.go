@@ -24,6 +24,7 @@ import (
 	"bellhop/core/mailbox"
 	runner "bellhop/core/run"
 	"bellhop/core/setting"
+	"bellhop/core/title"
 	"bellhop/store"
 	"bellhop/tools"
 	asktool "bellhop/tools/ask"
@@ -37,6 +38,7 @@ type appliance struct {
 	store   *store.Store
 	bus     *bus.Bus
 	mail    *mailbox.System
+	names   *title.Namer
 	console *console.Adapter
 }
 
@@ -118,10 +120,12 @@ func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner
 	if err != nil {
 		return nil, err
 	}
-	run := runner.New(runner.Options{Store: s, Files: files, Outbox: a.bus, Bots: bots, Tools: set, Repair: tools.Repair, Canonical: tools.Canonical, Cap: tools.Cap, Provider: providers(cfg, log), Facts: facts(cfg), Workspace: workspaces(folders(cfg)),
+	find := providers(cfg, log)
+	run := runner.New(runner.Options{Store: s, Files: files, Outbox: a.bus, Bots: bots, Tools: set, Repair: tools.Repair, Canonical: tools.Canonical, Cap: tools.Cap, Provider: find, Due: titled(cfg, func(thread core.ID) { a.names.Due(thread) }), Facts: facts(cfg), Workspace: workspaces(folders(cfg)),
 		Wake:   func(items []core.Item) { a.mail.Wake(items) },
 		Waits:  func(bot string, thread core.ID) bool { return a.mail.Waits(bot, thread) },
 		Joined: func(bot string, items []core.ID) { a.mail.Joined(bot, items) }, Rules: holds(s, policy(cfg), func() core.Access { return access }), MaxHops: cfg.Limits.MaxHops, Zone: cfg.Schedule.Zone(), Log: log})
+	a.names = title.New(title.Options{Store: s, Model: cfg.Purposes.Small, Provider: find, Show: a.bus.Title, Log: log})
 	a.mail = mailbox.New(mailbox.Options{Store: s, Runner: run, Bots: bots, MaxRuns: cfg.Limits.MaxRuns, Log: log})
 	return a, nil
 }
@@ -244,6 +248,7 @@ func (a *appliance) run(ctx context.Context) error {
 	var mailErr error
 	var runs sync.WaitGroup
 	worked := make(chan struct{})
+	runs.Go(func() { a.names.Run(pick) })
 	runs.Go(func() {
 		mailErr = a.mail.Run(pick, work)
 		close(worked)

@@ -77,6 +77,17 @@ func workspaces(f workspace.Folders) func(core.Thread, string) (string, error) {
 	}
 }
 
+// titled is who is told of threads that are to be given a title; nil if no
+// model is there that could, but scripts alone.
+func titled(cfg *config.Config, due func(core.ID)) func(core.ID) {
+	for _, p := range cfg.Providers {
+		if p.Type != "script" {
+			return due
+		}
+	}
+	return nil
+}
+
 // facts are what the configuration says about a model.
 func facts(cfg *config.Config) func(string) (int, bool) {
 	return func(model string) (window int, vision bool) {

@@ -36,6 +36,9 @@ func (a *adapter) Features() core.Features {
 		f.React = a.react
 		f.Typing = func(context.Context, core.Place) error { return nil }
 	}
+	if a.names {
+		f.Title = a.title
+	}
 	if a.reads {
 		f.Before, f.Read = a.before, a.read
 	}

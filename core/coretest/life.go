@@ -14,6 +14,7 @@ import (
 	"bellhop/core/mailbox"
 	"bellhop/core/run"
 	"bellhop/core/setting"
+	naming "bellhop/core/title"
 	"bellhop/store"
 	"bellhop/store/memkv"
 	"bellhop/tools"
@@ -37,6 +38,7 @@ type life struct {
 	store  *store.Store
 	bus    *bus.Bus
 	mail   *mailbox.System
+	names  *naming.Namer
 	died   chan struct{} // closed when the process is killed
 	ended  chan struct{} // closed when all its goroutines have ended
 
@@ -81,7 +83,11 @@ func begin(w *world) (*life, error) {
 		Workspace: func(th core.Thread, bot string) (string, error) { return w.folders().Of(th, bot), nil },
 		Wake:      func(items []core.Item) { l.mail.Wake(items) },
 		Waits:     func(bot string, thread core.ID) bool { return l.mail.Waits(bot, thread) },
-		Joined:    func(bot string, items []core.ID) { l.mail.Joined(bot, items) }, Rules: l.holds, MaxHops: w.scene.maxHops, Zone: time.UTC, Log: w.log})
+		Joined:    func(bot string, items []core.ID) { l.mail.Joined(bot, items) }, Rules: l.holds, Due: w.due(func(thread core.ID) { l.names.Due(thread) }), MaxHops: w.scene.maxHops, Zone: time.UTC, Log: w.log})
+	l.names = naming.New(naming.Options{Store: l.store, Model: "script/title", Show: l.bus.Title, Log: w.log,
+		Provider: func(name string) (core.Provider, string, error) {
+			return model, strings.TrimPrefix(name, "script/"), nil
+		}})
 	l.mail = mailbox.New(mailbox.Options{Store: ledger, Runner: runs{runner, l}, Bots: w.scene.bots, MaxRuns: w.scene.maxRuns, Log: w.log})
 
 	l.intake, l.stopIntake = context.WithCancel(ctx)
@@ -114,6 +120,7 @@ func (l *life) run() {
 		case <-done:
 		}
 	})
+	wg.Go(func() { l.names.Run(l.pick) })
 	worked := make(chan struct{})
 	wg.Go(func() {
 		defer close(worked)

@@ -24,7 +24,7 @@ type trap struct {
 }
 
 var happenings = []string{"accept", "begin", "opened", "step", "join", "park", "lapse", "settle", "chunk", "receipt", "bury", "moved", "notify", "stopclean", "prepared",
-	"model", "tool", "open", "post", "edit", "update", "resolve", "read"}
+	"model", "tool", "open", "post", "edit", "update", "resolve", "read", "title"}
 
 // set reads "WHEN MOMENT [N]", or "off", which ends all.
 func (m *moments) set(s *scanner, hold bool) error {

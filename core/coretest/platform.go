@@ -24,6 +24,7 @@ type platform struct {
 
 	mu       sync.Mutex // guards the fields below
 	rooms    map[core.Place][]*message
+	titles   map[core.Place]string   // what places are called
 	notes    map[core.Place][]string // what one person alone has been told
 	ids      map[string]int          // last message id by channel
 	moved    map[string]string       // channels that have another id now
@@ -90,10 +91,10 @@ type fault struct {
 }
 
 // operations are the calls of a platform.
-var operations = []string{"open", "post", "edit", "update", "resolve", "read"}
+var operations = []string{"open", "post", "edit", "update", "resolve", "read", "title"}
 
 func newPlatform(o adapterOptions, zones map[string]string, guests []string) *platform {
-	return &platform{adapterOptions: o, zones: zones, guests: guests, rooms: map[core.Place][]*message{}, notes: map[core.Place][]string{}, ids: map[string]int{}, moved: map[string]string{}, wake: make(chan struct{}), began: time.Now()}
+	return &platform{adapterOptions: o, zones: zones, guests: guests, rooms: map[core.Place][]*message{}, notes: map[core.Place][]string{}, titles: map[core.Place]string{}, ids: map[string]int{}, moved: map[string]string{}, wake: make(chan struct{}), began: time.Now()}
 }
 
 // deliver queues an event for whoever listens. The caller holds mu.
@@ -141,6 +142,7 @@ func (p *platform) say(at core.Place, who, re, quote, text string, people []stri
 	p.add(at, m)
 	in := p.event(core.InMessage, at, who, m.id)
 	in.Key = "message/" + at.Channel + "/" + m.id
+	in.Unnamed = p.names
 	if p.threads && !direct(at) && at.Topic == "" && strings.Contains(text, "@"+self) {
 		in.Place.Topic = m.id // the mention begins a thread
 	}

@@ -143,6 +143,7 @@ type scene struct {
 	maxRuns  int
 	maxHops  int
 
+	titles    bool // threads are given titles, by the model "title"
 	perMinute int
 	pairing   bool // strangers are offered codes
 	unowned   bool // there is no owner but who has the code of this life
@@ -162,6 +163,7 @@ type adapterOptions struct {
 	signs   bool // typing and reactions
 	reads   bool // what was said can be read back
 	buttons bool
+	names   bool // places have titles
 	reply   core.ReplyMode
 }
 
@@ -226,6 +228,8 @@ func (sc *scene) set(l line) (bool, error) {
 		sc.unowned = true
 	case "per_minute":
 		sc.perMinute = s.number(0)
+	case "titles":
+		sc.titles = true
 	case "max_hops":
 		sc.maxHops = s.number(0)
 	default:
@@ -278,7 +282,7 @@ func newAdapter(name string) adapterOptions {
 
 func (sc *scene) adapter(s *scanner) (err error) {
 	a := newAdapter(s.word())
-	names := []string{"once", "max", "pieces", "heavy", "mark", "replies", "threads", "edits", "signs", "reads", "buttons", "reply"}
+	names := []string{"once", "max", "pieces", "heavy", "mark", "replies", "threads", "edits", "signs", "reads", "buttons", "names", "reply"}
 	for name, v, ok := s.option(names...); ok && err == nil; name, v, ok = s.option(names...) {
 		switch name {
 		case "once":
@@ -301,6 +305,8 @@ func (sc *scene) adapter(s *scanner) (err error) {
 			a.signs, err = strconv.ParseBool(v)
 		case "reads":
 			a.reads, err = strconv.ParseBool(v)
+		case "names":
+			a.names, err = strconv.ParseBool(v)
 		case "buttons":
 			a.buttons, err = strconv.ParseBool(v)
 		case "reply":

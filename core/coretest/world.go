@@ -282,6 +282,10 @@ func (w *world) do(l line) error {
 		where, who := s.word(), s.word()
 		p, at := w.place(where, who)
 		p.invite(at, who)
+	case "name":
+		where, who := s.word(), s.word()
+		p, at := w.place(where, who)
+		p.entitle(at, who, s.rest)
 	case "press":
 		where, who := s.word(), s.word()
 		p, at := w.place(where, who)
@@ -358,7 +362,7 @@ func (w *world) say(s *scanner) error {
 // think queues what a model says.
 func (w *world) think(s *scanner) error {
 	bot := s.word()
-	if !slices.ContainsFunc(w.scene.bots, func(b core.Bot) bool { return b.Handle == bot }) {
+	if !slices.ContainsFunc(w.scene.bots, func(b core.Bot) bool { return b.Handle == bot }) && !(w.scene.titles && bot == "title") {
 		return fmt.Errorf("there is no bot %s", bot)
 	}
 	line, always := strings.CutPrefix(s.rest, "always ")
@@ -456,9 +460,12 @@ func (w *world) expect(s *scanner) error {
 		}
 	default:
 		p, at := w.place(what, "")
-		has := s.word() == "has"
+		has := s.word()
+		if has == "titled" {
+			return p.called(at, s.rest)
+		}
 		chat := p.render(at)
-		if strings.Contains(chat, s.rest) != has {
+		if strings.Contains(chat, s.rest) != (has == "has") {
 			return fmt.Errorf("it reads:\n%s", chat)
 		}
 	}

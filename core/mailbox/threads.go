@@ -53,6 +53,9 @@ func threads(_ context.Context, inv core.Invocation) (core.CommandReply, error) 
 func about(inv core.Invocation, th core.Thread) (string, error) {
 	msg, err := inv.Desk.Opening(th.ID)
 	subject := title(msg)
+	if th.Title != "" {
+		subject = code(th.Title)
+	}
 	if th.Fork != "" {
 		subject += ", forked at " + string(th.Fork)
 	}

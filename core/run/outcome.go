@@ -92,6 +92,7 @@ func (t *turn) said() string {
 func (t *turn) settle(ctx context.Context, end core.Settlement) error {
 	end.Digest = prompt.Digest(t.steps)
 	end.Usage, end.Steps = t.run.Usage, len(t.steps)
+	end.Titles = t.o.Due != nil
 	end.Bots, end.MaxHops = t.o.Outbox.Handles(), t.o.MaxHops
 	end.Split, end.Speaker = t.o.Outbox.Split, t.speaker()
 	if end.Thinking != "" && t.o.Outbox.Thinks(t.run.Reply.Place) {
@@ -111,6 +112,9 @@ func (t *turn) settle(ctx context.Context, end core.Settlement) error {
 	t.o.Outbox.Deliver(done.Rows)
 	if len(done.Items) > 0 {
 		t.o.Wake(done.Items)
+	}
+	if done.Due {
+		t.o.Due(t.run.Thread)
 	}
 	t.log.Debug("run settled", "state", end.State, "steps", end.Steps, "in", end.Usage.Input, "out", end.Usage.Output)
 	return nil

@@ -87,7 +87,10 @@ type Options struct {
 	Waits  func(bot string, thread core.ID) bool
 	Joined func(bot string, items []core.ID)
 	// Rules are what holds for the calls of a run; nil: every call may be made.
-	Rules   func(ctx context.Context, run core.Run) (Rules, error)
+	Rules func(ctx context.Context, run core.Run) (Rules, error)
+	// Due is told of a thread that is to be given a title, and does not wait; nil:
+	// none is.
+	Due     func(thread core.ID)
 	MaxHops int
 	Zone    *time.Location // of the time that models are told
 	Log     *slog.Logger
