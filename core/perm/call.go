@@ -28,6 +28,16 @@ func (c *call) name() string {
 	return c.args[0].text
 }
 
+// kind is what commands have in common that do the same sort of thing: the name,
+// or all of it where something else decides what is done.
+func (c *call) kind() string {
+	if len(c.env)+len(c.writes)+c.shut+c.upto > 0 || c.name() == "" {
+		all := append(slices.Clone(c.outer), *c)
+		return all[0].text(len(all[0].args), true)
+	}
+	return c.name()
+}
+
 // text is the command with its first words, or all of it and its redirections.
 func (c *call) text(words int, tail bool) string {
 	parts := slices.Clone(c.env)

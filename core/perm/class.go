@@ -7,7 +7,9 @@ import (
 
 // Class is the calls that count as the same kind of thing for the rest of a run,
 // once a person has allowed or refused one: of commands those that run the same
-// programs, where that can be known, of other tools every call.
+// programs in the same manner, where that can be known, of other tools every call.
+// What runs with other rights or assignments, runs a script, or writes a file is a
+// kind of its own.
 func Class(c Call) string {
 	s := read(c)
 	switch {

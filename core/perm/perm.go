@@ -191,8 +191,16 @@ func (s *subject) entire(r core.Rule) bool {
 // Remember is the permission for a call, for good. Its ID, its time and who gave
 // it are the caller's to set.
 func Remember(c Call) core.Remembered {
-	return core.Remembered{Agent: c.Agent, Workspace: c.Workspace, Tool: c.Tool, Hash: hash(c.Args), Shown: Shown(c)}
+	shown := []rune(Spell(Shown(c)))
+	if len(shown) > maxShown {
+		shown = append(shown[:maxShown-1], '…')
+	}
+	return core.Remembered{Agent: c.Agent, Workspace: c.Workspace, Tool: c.Tool, Hash: hash(c.Args), Shown: string(shown)}
 }
+
+// maxShown is how many characters are kept of what was allowed for good, to tell
+// people which call that is.
+const maxShown = 200
 
 // Recalls reports whether the permission is for the call.
 func Recalls(r core.Remembered, c Call) bool {

@@ -2,6 +2,7 @@ package perm
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"bellhop/core"
@@ -267,5 +268,45 @@ func TestReasons(t *testing.T) {
 	want := "Permission denied: exec was not run, because a rule forbids this call. Do not try to do the same in another way. Say what you could not do."
 	if got := (Decision{Action: core.ActionDeny, Level: ByGlobal, Rule: core.Rule{Tool: "exec"}}).Refusal("exec"); got != want {
 		t.Errorf("%q", got)
+	}
+}
+
+func TestClasses(t *testing.T) {
+	exec := func(line string) Call { return Call{Tool: "exec", Args: fmt.Sprintf(`{"command":%q}`, line)} }
+	for _, c := range []struct {
+		a, b Call
+		same bool
+	}{
+		{exec("make test"), exec("make all"), true},
+		{exec("make | head"), exec("make -j4 all | head -3"), true},
+		{exec("nohup make"), exec("make"), true},
+		{exec("make"), exec("make | head"), false},
+		{exec("make"), exec("sudo make"), false},
+		{exec("sudo make"), exec("sudo make all"), false},
+		{exec("make"), exec("PATH=/tmp make"), false},
+		{exec("make"), exec("env PATH=/tmp make"), false},
+		{exec("make"), exec("make > out"), false},
+		{exec("make"), exec("./make"), false},
+		{exec("git log"), exec("git -c core.pager=x log"), false},
+		{exec("sh a.sh"), exec("sh b.sh"), false},
+		{exec("$X a"), exec("$X b"), false},
+		{exec("PATH=/tmp"), exec("PATH=/opt"), false},
+		{Call{Tool: "note", Args: `{"a":1}`}, Call{Tool: "note", Args: `{"a":2}`}, true},
+		{Call{Tool: "note"}, Call{Tool: "fire"}, false},
+	} {
+		if got := Class(c.a) == Class(c.b); got != c.same {
+			t.Errorf("%s %s and %s: the same is %v", c.a.Tool, c.a.Args, c.b.Args, got)
+		}
+	}
+}
+
+func TestWhatIsRememberedIsShown(t *testing.T) {
+	call := Call{Tool: "exec", Args: `{"command":"ls \u200b"}`}
+	if got := Remember(call).Shown; got != `ls \u{200b}` {
+		t.Errorf("%q", got)
+	}
+	call.Args = fmt.Sprintf(`{"command":%q}`, strings.Repeat("é", 300))
+	if got := []rune(Remember(call).Shown); len(got) != maxShown || got[maxShown-1] != '…' {
+		t.Errorf("%d characters", len(got))
 	}
 }

@@ -28,7 +28,7 @@ func shell(line string) subject {
 	for _, c := range r.calls {
 		s.units = append(s.units, c.unit())
 		if !c.free {
-			s.runs = append(s.runs, c.name())
+			s.runs = append(s.runs, c.kind())
 		}
 		s.vague = s.vague && c.free // nothing runs
 	}

@@ -24,6 +24,11 @@ func TestAgainstShells(t *testing.T) {
 	house := newShellHouse(t)
 	allowed := allow("ls *", "git *", "echo *", "env *", "sh *", "xargs *", "find *", "command *", "eval *", "timeout *", "trap *", "export *", "X=* *")
 	denied := deny("zap *")
+	for _, name := range house.shells { // else nothing below says anything
+		if house.run(t, name, "ls; git status") || !house.run(t, name, "ls | zap x") || !house.run(t, name, "$X") {
+			t.Fatalf("%s does not call what it should", name)
+		}
+	}
 	const runs = 150
 	seed := rand.Uint64()
 	g := &grammar{rand.New(rand.NewPCG(seed, 0))}
@@ -58,9 +63,6 @@ func TestAgainstShells(t *testing.T) {
 		}
 	}
 	t.Logf("%d runs, %d lines allowed, zap called in %d", ran, byAllow, zapped)
-	if byAllow == 0 || zapped == 0 {
-		t.Errorf("seed %d: %d lines are allowed, %d call zap: that says nothing", seed, byAllow, zapped)
-	}
 }
 
 // shellHouse is a folder of programs.

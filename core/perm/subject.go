@@ -80,7 +80,7 @@ type subject struct {
 	// holds reports whether an ask or deny pattern matches it as a whole.
 	holds func(pattern string) bool
 	shown string
-	runs  []string // names of the commands that a shell would run
+	runs  []string // kinds of the commands that a shell would run
 	vague bool     // what it would do cannot be known
 }
 
