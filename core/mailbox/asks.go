@@ -133,7 +133,11 @@ func theAsk(inv core.Invocation, kind core.AskKind) (a core.Ask, rest string, er
 	id, rest := inv.Of.Ask, strings.TrimSpace(inv.Args)
 	if id == "" {
 		word, after, _ := strings.Cut(rest, " ")
-		if named, err := core.ParseID(strings.Trim(word, "`")); err == nil && named.Kind() == core.KindAsk {
+		named, ok, err := askNamed(inv, strings.Trim(word, "`"))
+		if err != nil {
+			return a, "", err
+		}
+		if ok {
 			id, rest = named, strings.TrimSpace(after)
 		}
 	}
@@ -164,6 +168,22 @@ func theAsk(inv core.Invocation, kind core.AskKind) (a core.Ask, rest string, er
 		return a, "", &core.UserError{Text: fmt.Sprintf("That is a question: %sanswer %s, and what you say.", inv.Mark, a.ID)}
 	}
 	return a, rest, nil
+}
+
+// askNamed is the ask whose id the word is. Many words could be one (all, and,
+// always), so one without a digit is an id only if it is that of an open ask.
+func askNamed(inv core.Invocation, word string) (core.ID, bool, error) {
+	id, _ := core.ParseID(word) // what is no id is of no kind
+	switch {
+	case id.Kind() != core.KindAsk:
+		return "", false, nil
+	case strings.ContainsAny(word, "0123456789"):
+		return id, true, nil
+	case !strings.EqualFold(string(id), word):
+		return "", false, nil
+	}
+	a, ok, err := inv.Desk.Ask(id)
+	return id, ok && a.State == core.AskOpen, err
 }
 
 // decide has the person decide, and says what came of it.
