@@ -53,6 +53,7 @@ var rows = map[string][]string{
 	"core/mailbox":    {"core", "core/run"},
 	"core/perm":       {"core", doublestar, mvdansh},
 	"core/prompt":     {"core"},
+	"core/webhook":    {"core"},
 	"core/run":        {"core", "core/perm", "core/prompt"},
 	"core/setting":    {"core", "core/workspace"},
 	"core/title":      {"core"},

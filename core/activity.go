@@ -46,6 +46,9 @@ const (
 	HoldReplaced  Event = "hold.superseded"      // Actor, Messages, Bots: a later one goes instead
 	HoldDropped   Event = "hold.dropped"         // Actor, Messages, Bots: somebody has stopped the sender
 	HopLimit      Event = "message.hop_limit"    // Actor, Messages, Bots that are not woken
+	ErrandDone    Event = "item.done"            // Actor: the external that was told, Messages, Items
+	ErrandFailed  Event = "item.failed"          // … that could not be told, Detail
+	ErrandDropped Event = "item.cancelled"       // … that is not to be told any more
 	ItemRetried   Event = "item.retried"         // Messages, Items: what is tried again, then as what
 	RunPicked     Event = "run.picked"           // Actor, Run, Messages, Items
 	RunJoined     Event = "run.joined"           // Actor, Run, Messages, Items, Detail: after which step
@@ -85,7 +88,7 @@ const (
 // Level is how much an activity matters: "info", "warn" or "error".
 func (a *Activity) Level() string {
 	switch a.Event {
-	case RunFailed, PostDead, AdapterDown:
+	case RunFailed, ErrandFailed, PostDead, AdapterDown:
 		return LevelError
 	case MessageRefused, MessageLimited, CommandRefused, EventUnreadable, HopLimit, RunInterrupt, AdapterDeaf, TroubleTold, HoldDropped:
 		return LevelWarn
@@ -109,7 +112,7 @@ const (
 	ByDefault Reason = "default" // it names none: the conversation's default bot
 	ByOnly    Reason = "only"    // it names none: the only bot there
 
-	ForOthers   Reason = "others"    // it mentions only other people
+	ForOthers   Reason = "others"    // it mentions only other people, or programs outside
 	NoBot       Reason = "nobody"    // it names no bot, and none is the one to answer there
 	Unmentioned Reason = "unclaimed" // it is not for us: nobody addresses us there
 	OtherBot    Reason = "other_bot" // it is a command for another bot

@@ -18,8 +18,8 @@ const (
 	SystemActor   ActorKind = "system"
 )
 
-// Actor is whoever can send or receive messages. ID is a bot's handle, or a
-// human's PersonID; empty for the system.
+// Actor is whoever can send or receive messages. ID is a bot's or an
+// external's handle, or a human's PersonID; empty for the system.
 type Actor struct {
 	Kind ActorKind `json:"kind"`
 	ID   string    `json:"id,omitempty"`

@@ -37,14 +37,16 @@ func (s State) Terminal() bool {
 	return s == Done || s == Failed || s == Cancelled || s == Withdrawn
 }
 
-// Item is one unit of work in a bot's mailbox, and the unit of the delivery
-// contract: it reaches exactly one terminal state and names one outcome. It
-// points at a message or a run and carries no content.
+// Item is one unit of work in a bot's or an external's mailbox, and the unit of
+// the delivery contract: it reaches exactly one terminal state and names one
+// outcome (an external's only if it has failed). It points at a message or a run
+// and carries no content.
 type Item struct {
 	ID      ID        `json:"id"`
 	Kind    ItemKind  `json:"kind"`
-	Bot     string    `json:"bot"`
-	Adapter string    `json:"adapter"` // of the thread's place: work waits until it is up
+	Bot     string    `json:"bot"`             // handle of whose mailbox it is in
+	Actor   ActorKind `json:"actor,omitempty"` // … and what they are: ExternalActor; empty: a bot
+	Adapter string    `json:"adapter"`         // of the thread's place: work waits until it is up
 	Thread  ID        `json:"thread"`
 	Message ID        `json:"message,omitempty"`
 	Run     ID        `json:"run,omitempty"`    // the run it joined, or that it resumes
@@ -54,11 +56,20 @@ type Item struct {
 	Created time.Time `json:"created"`
 	Ended   time.Time `json:"ended,omitzero"`
 
+	// Of an external's item, which is doing from its first failed try on and
+	// stays in its mailbox until it ends.
+	Tries int       `json:"tries,omitempty"`
+	Next  time.Time `json:"next,omitzero"` // it is not tried before
+	Error string    `json:"error,omitempty"`
+
 	// Left: an earlier process has left it, and may have begun its run without
 	// storing the pick. Post is of the run that it resumes then. Not stored.
 	Left bool `json:"-"`
 	Post ID   `json:"-"`
 }
+
+// External reports whether the item is in the mailbox of an external actor.
+func (it *Item) External() bool { return it.Actor == ExternalActor }
 
 // MaxResumes is how many crashes a run survives; the next one fails it.
 // Source: invariant 9.

@@ -41,6 +41,7 @@ type Batch struct {
 	Bots    []string // handles that can act
 	// Delegates are those of Bots whom only bots wake.
 	Delegates []string
+	Externals []string // handles that can be told something
 	Commands  []Command
 	Access    Access // what the configuration gives
 	// Split cuts an outcome's text for a place. Pure.
@@ -97,15 +98,16 @@ type Moving struct {
 
 // Settlement is how a run ends.
 type Settlement struct {
-	State  State // Done or Failed
-	Kind   PostKind
-	Text   string // the outcome, Markdown; blank is shown as "(done, no text)": an outcome is never silence
-	Answer string // the part of Text that is the bot's own words, kept in the thread; blank: none
-	Digest string
-	Error  string // for the log and trace
-	Usage  Usage
-	Steps  int
-	Bots   []string // handles that can act, for the fan-out
+	State     State // Done or Failed
+	Kind      PostKind
+	Text      string // the outcome, Markdown; blank is shown as "(done, no text)": an outcome is never silence
+	Answer    string // the part of Text that is the bot's own words, kept in the thread; blank: none
+	Digest    string
+	Error     string // for the log and trace
+	Usage     Usage
+	Steps     int
+	Bots      []string // handles that can act, for the fan-out
+	Externals []string // handles that can be told something
 	// MaxHops bounds bot-to-bot hand-offs since a person last spoke.
 	MaxHops int
 	Split   func(p Place, markdown string) []Piece

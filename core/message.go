@@ -1,6 +1,7 @@
 package core
 
 import (
+	"maps"
 	"strings"
 	"time"
 )
@@ -8,17 +9,21 @@ import (
 // Thread is one conversation: the context that runs read. It belongs to the
 // place where it takes place; /new archives it and gives the place another.
 type Thread struct {
-	ID       ID        `json:"id"`
-	Place    Place     `json:"place"`
-	Agent    string    `json:"agent"`          // default bot
-	Bots     []string  `json:"bots,omitempty"` // participants, in order of entry
-	Title    string    `json:"title,omitempty"`
-	Created  time.Time `json:"created"`
-	Active   time.Time `json:"active"`             // last message
-	Messages int       `json:"messages"`           // ever posted
-	Archived time.Time `json:"archived,omitzero"`  // zero: current
-	Direct   bool      `json:"direct,omitempty"`   // one person and us
-	HopTold  bool      `json:"hop_told,omitempty"` // hop limit announced since the last human message
+	ID    ID       `json:"id"`
+	Place Place    `json:"place"`
+	Agent string   `json:"agent"`          // default bot
+	Bots  []string `json:"bots,omitempty"` // participants, in order of entry
+	// Externals are participants, too: they are told all that is said. Unreached
+	// are those that could not be, with the post that says so.
+	Externals []string      `json:"externals,omitempty"`
+	Unreached map[string]ID `json:"unreached,omitempty"`
+	Title     string        `json:"title,omitempty"`
+	Created   time.Time     `json:"created"`
+	Active    time.Time     `json:"active"`             // last message
+	Messages  int           `json:"messages"`           // ever posted
+	Archived  time.Time     `json:"archived,omitzero"`  // zero: current
+	Direct    bool          `json:"direct,omitempty"`   // one person and us
+	HopTold   bool          `json:"hop_told,omitempty"` // hop limit announced since the last human message
 
 	// Where what was said can be read back: the platform id up to which the place
 	// has been heard, and whether something was said there since that is not in
@@ -54,6 +59,17 @@ func (th *Thread) Said() int { return th.Messages - th.Shared }
 // and the only one is nobody's delegate: they see everything.
 func (th *Thread) Scoped(bot string) bool { return bot != th.Agent && len(th.Bots) > 1 }
 
+// Reached notes that the external actor can be reached again, and reports
+// whether that is news.
+func (th *Thread) Reached(handle string) bool {
+	if th.Unreached[handle] == "" {
+		return false
+	}
+	th.Unreached = maps.Clone(th.Unreached)
+	delete(th.Unreached, handle)
+	return true
+}
+
 // Message is one post in a thread. Rows are immutable: an edit of a message
 // that no run has joined yet writes a new Version under the same ID.
 type Message struct {
@@ -64,7 +80,7 @@ type Message struct {
 	Sender   Actor     `json:"sender"`
 	Name     string    `json:"name,omitempty"` // display name when it was sent; not trusted
 	Parts    []Part    `json:"parts"`
-	Mentions []string  `json:"mentions,omitempty"` // bot handles, in order
+	Mentions []string  `json:"mentions,omitempty"` // handles of bots and externals, in order
 	Hop      int       `json:"hop,omitempty"`
 	Time     time.Time `json:"time"`               // the platform's time; never changes
 	Zone     string    `json:"zone,omitempty"`     // IANA time zone of the sender when it was sent; empty: unknown

@@ -14,6 +14,7 @@ const (
 	RefusalPost PostKind = "refusal"
 	NoticePost  PostKind = "notice" // said by the appliance on its own
 	AskPost     PostKind = "ask"    // what a run asks a person; its outcome comes later, in another post
+	RelayPost   PostKind = "relay"  // an external actor's message
 )
 
 // Post is one outcome as it is shown on a platform: at most one set of

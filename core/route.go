@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -11,21 +12,24 @@ type Routing struct {
 	Text         string
 	Bots         []string // handles of all bots that can act
 	Delegates    []string // those of them whom only bots wake
+	Externals    []string // handles of all external actors that can be told something
 	Participants []string // the bots in the thread, in order of entry
 	Default      string   // the thread's default bot; empty: none
 	Others       bool     // the platform says that it mentions people, none of them us
 	SenderQueued bool     // the sending bot has queued mail in the thread
-	TriggerHop   int      // highest hop of the messages that a bot replies to
+	Reply        bool     // an external sender answers a message
+	TriggerHop   int      // highest hop of the messages that a bot or an external replies to
 	MaxHops      int
 	HopTold      bool // the hop limit was announced since the last human message
 }
 
 // Routed is what Route decides.
 type Routed struct {
-	Mentions []string // bots that the text names, in order, each once
+	Mentions []string // bots and externals that the text names, in order, each once
 	Wake     []string // bots that get an item
 	Open     bool     // a person names no bot whom they can wake: Wake is a default
 	Why      Reason   // of a person's message: why these, or why none
+	Tell     []string // externals that take part from now on, if they do not yet
 	Held     []string // bots whose hand-off waits until the sender's queue is empty
 	Hop      int
 	HopLimit bool // targets were dropped at the limit
@@ -36,25 +40,36 @@ type Routed struct {
 //
 // A person's message wakes every bot it mentions; with no mention, the
 // thread's default bot, else its only bot; one that mentions only other people
-// wakes nobody. To mention a delegate is no mention then: whom it reaches by
-// default hands on. A bot's reply wakes the first bot it mentions that can act, and
-// only if the sender has no queued mail in the thread, else the hand-off is
-// held. The system wakes nobody, and nobody wakes themselves.
+// or externals wakes nobody. To mention a delegate is no mention then: whom it
+// reaches by default hands on. A bot's reply wakes the first it mentions that can
+// act, and only if the sender has no queued mail in the thread, else the hand-off
+// is held. If that first one is an external, it is told: what takes part is told
+// everything, so nothing is ever held back from it. An external's message wakes
+// the bots it mentions, else the thread's only bot. What answers a message counts
+// one hop more, what a person says none. The system wakes nobody, and nobody
+// wakes themselves.
 func Route(r Routing) Routed {
 	var out Routed
-	out.Mentions = MentionsOf(r.Text, r.Bots)
+	out.Mentions = MentionsOf(r.Text, slices.Concat(r.Bots, r.Externals))
+	var first string // whom a bot hands off to
+	for _, h := range out.Mentions {
+		switch {
+		case r.Sender.Kind != HumanActor && h == r.Sender.ID:
+			continue
+		case slices.Contains(r.Externals, h):
+			out.Tell = append(out.Tell, h)
+		case r.Sender.Kind == BotActor || !slices.Contains(r.Delegates, h):
+			out.Wake = append(out.Wake, h)
+		}
+		first = cmp.Or(first, h)
+	}
 	switch r.Sender.Kind {
 	case HumanActor, ExternalActor:
 		reach := func(h string) bool { return slices.Contains(r.Bots, h) && !slices.Contains(r.Delegates, h) }
-		for _, h := range out.Mentions {
-			if reach(h) {
-				out.Wake = append(out.Wake, h)
-			}
-		}
 		switch {
 		case len(out.Wake) > 0:
 			out.Why = ByMention
-		case r.Others && len(out.Mentions) == 0:
+		case len(out.Tell) > 0, r.Others && len(out.Mentions) == 0:
 			out.Why = ForOthers
 		case r.Sender.Kind == HumanActor && reach(r.Default):
 			out.Wake, out.Open, out.Why = []string{r.Default}, true, ByDefault
@@ -63,27 +78,37 @@ func Route(r Routing) Routed {
 		default:
 			out.Why = NoBot
 		}
+		if r.Reply && r.Sender.Kind == ExternalActor {
+			out.Hop = r.TriggerHop + 1
+		}
 	case BotActor:
 		out.Hop = r.TriggerHop + 1
-		first := slices.IndexFunc(out.Mentions, func(h string) bool { return h != r.Sender.ID })
-		switch {
-		case first < 0:
-		case out.Hop >= r.MaxHops:
-			out.HopLimit, out.Notice = true, !r.HopTold
-		case r.SenderQueued:
-			out.Held = out.Mentions[first : first+1 : first+1]
-		default:
-			out.Wake = out.Mentions[first : first+1 : first+1]
+		only := func(list []string) []string {
+			if !slices.Contains(list, first) {
+				return nil
+			}
+			return []string{first}
 		}
+		out.Wake, out.Tell = only(out.Wake), only(out.Tell)
+	default:
+		out.Wake, out.Tell = nil, nil
+	}
+	switch {
+	case len(out.Wake)+len(out.Tell) == 0:
+	case out.Hop > 0 && out.Hop >= r.MaxHops:
+		out.Wake, out.Tell = nil, nil
+		out.HopLimit, out.Notice = true, !r.HopTold
+	case r.SenderQueued && r.Sender.Kind == BotActor:
+		out.Wake, out.Held = nil, out.Wake
 	}
 	return out
 }
 
-// MentionsOf lists which of the bots a text mentions, in its order, each once.
-func MentionsOf(text string, bots []string) []string {
+// MentionsOf lists which of the handles a text mentions, in its order, each once.
+func MentionsOf(text string, handles []string) []string {
 	var out []string
 	for _, h := range Mentions(text) {
-		if slices.Contains(bots, h) {
+		if slices.Contains(handles, h) {
 			out = append(out, h)
 		}
 	}

@@ -81,12 +81,39 @@ func TestRoute(t *testing.T) {
 		{"at the hop limit a reply without a mention is no news",
 			core.Routing{Sender: engineer, Text: "done", TriggerHop: 30},
 			core.Routed{Hop: 31}},
+		{"who mentions an external only wakes nobody, and it takes part",
+			core.Routing{Sender: ann, Text: "@ci build it", Default: "chief"},
+			core.Routed{Mentions: []string{"ci"}, Tell: []string{"ci"}, Why: core.ForOthers}},
+		{"a person has bots woken and externals told",
+			core.Routing{Sender: ann, Text: "@ci build it, @qa test it, @pager", Default: "chief"},
+			core.Routed{Mentions: []string{"ci", "qa", "pager"}, Wake: []string{"qa"}, Tell: []string{"ci", "pager"}, Why: core.ByMention}},
+		{"a bot hands off to the first it mentions, which is an external",
+			core.Routing{Sender: engineer, Text: "@ci build it, then @qa"},
+			core.Routed{Mentions: []string{"ci", "qa"}, Tell: []string{"ci"}, Hop: 1}},
+		{"or a bot: the external has no part in it",
+			core.Routing{Sender: engineer, Text: "@qa test it, then @ci"},
+			core.Routed{Mentions: []string{"qa", "ci"}, Wake: []string{"qa"}, Hop: 1}},
+		{"what an external is told is not held",
+			core.Routing{Sender: engineer, Text: "@ci build it", SenderQueued: true},
+			core.Routed{Mentions: []string{"ci"}, Tell: []string{"ci"}, Hop: 1}},
+		{"at the hop limit an external is not told either",
+			core.Routing{Sender: engineer, Text: "@ci build it", TriggerHop: 19},
+			core.Routed{Mentions: []string{"ci"}, Hop: 20, HopLimit: true, Notice: true}},
+		{"an external wakes all the bots it mentions, and does not hear itself",
+			core.Routing{Sender: core.Actor{Kind: core.ExternalActor, ID: "ci"}, Text: "@ci says: @qa and @engineer and @pager", Participants: []string{"chief"}},
+			core.Routed{Mentions: []string{"ci", "qa", "engineer", "pager"}, Wake: []string{"qa", "engineer"}, Tell: []string{"pager"}, Why: core.ByMention}},
+		{"an external's answer goes on counting",
+			core.Routing{Sender: core.Actor{Kind: core.ExternalActor, ID: "ci"}, Text: "@qa test it", Reply: true, TriggerHop: 3},
+			core.Routed{Mentions: []string{"qa"}, Wake: []string{"qa"}, Hop: 4, Why: core.ByMention}},
+		{"up to the limit",
+			core.Routing{Sender: core.Actor{Kind: core.ExternalActor, ID: "ci"}, Text: "@qa test it", Reply: true, TriggerHop: 19},
+			core.Routed{Mentions: []string{"qa"}, Hop: 20, HopLimit: true, Notice: true, Why: core.ByMention}},
 		{"the system wakes nobody",
 			core.Routing{Sender: core.Actor{Kind: core.SystemActor}, Text: "@qa restarted", Default: "chief"},
 			core.Routed{Mentions: []string{"qa"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.in.Bots, c.in.MaxHops = team, 20
+			c.in.Bots, c.in.Externals, c.in.MaxHops = team, []string{"ci", "pager"}, 20
 			if diff := cmp.Diff(c.want, core.Route(c.in)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
@@ -100,14 +127,16 @@ func TestRouteInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pick := rapid.SliceOfDistinct(rapid.SampledFrom(names), rapid.ID[string])
 		words := rapid.SliceOf(rapid.Custom(func(t *rapid.T) string {
-			w := rapid.SampledFrom(append([]string{"hello", "stranger"}, names...)).Draw(t, "word")
+			w := rapid.SampledFrom(append([]string{"hello", "stranger", "ci", "pager"}, names...)).Draw(t, "word")
 			return rapid.SampledFrom([]string{"", "@", "`@", "x@"}).Draw(t, "before") + w
 		})).Draw(t, "words")
 		r := core.Routing{
-			Sender:       core.Actor{Kind: rapid.SampledFrom([]core.ActorKind{core.BotActor, core.HumanActor, core.ExternalActor, core.SystemActor}).Draw(t, "kind"), ID: rapid.SampledFrom(names).Draw(t, "sender")},
+			Sender:       core.Actor{Kind: rapid.SampledFrom([]core.ActorKind{core.BotActor, core.HumanActor, core.ExternalActor, core.SystemActor}).Draw(t, "kind"), ID: rapid.SampledFrom(append([]string{"ci"}, names...)).Draw(t, "sender")},
 			Text:         strings.Join(words, " "),
 			Bots:         pick.Draw(t, "bots"),
 			Delegates:    pick.Draw(t, "delegates"),
+			Externals:    rapid.SampledFrom([][]string{nil, {"ci"}, {"ci", "pager"}}).Draw(t, "externals"),
+			Reply:        rapid.Bool().Draw(t, "reply"),
 			Participants: pick.Draw(t, "participants"),
 			Default:      rapid.SampledFrom(append([]string{""}, names...)).Draw(t, "default"),
 			Others:       rapid.Bool().Draw(t, "others"),
@@ -119,7 +148,15 @@ func TestRouteInvariants(t *testing.T) {
 		got := core.Route(r)
 		bot := r.Sender.Kind == core.BotActor
 		delegate := func(h string) bool { return slices.Contains(r.Delegates, h) }
-		reach := slices.DeleteFunc(slices.Clone(got.Mentions), delegate)
+		external := func(h string) bool { return slices.Contains(r.Externals, h) }
+		reach := slices.DeleteFunc(slices.Clone(got.Mentions), func(h string) bool { return delegate(h) || external(h) })
+		named := slices.DeleteFunc(slices.Clone(got.Mentions), func(h string) bool { return !external(h) })
+		counts := bot || r.Reply && r.Sender.Kind == core.ExternalActor
+		for _, h := range got.Tell {
+			if !external(h) || h == r.Sender.ID && r.Sender.Kind != core.HumanActor {
+				t.Fatalf("%s is told", h)
+			}
+		}
 		for _, h := range slices.Concat(got.Wake, got.Held) {
 			if !slices.Contains(r.Bots, h) {
 				t.Fatalf("%s cannot act and is woken", h)
@@ -129,20 +166,22 @@ func TestRouteInvariants(t *testing.T) {
 			}
 		}
 		switch {
-		case r.Sender.Kind == core.SystemActor && len(got.Wake)+len(got.Held) > 0:
+		case r.Sender.Kind == core.SystemActor && len(got.Wake)+len(got.Held)+len(got.Tell) > 0:
 			t.Fatal("the system wakes somebody")
-		case bot && len(got.Wake)+len(got.Held) > 1:
+		case bot && len(got.Wake)+len(got.Held)+len(got.Tell) > 1:
 			t.Fatal("a bot hands off to more than one")
-		case bot && got.Hop != r.TriggerHop+1, !bot && got.Hop != 0:
+		case counts && got.Hop != r.TriggerHop+1, !counts && got.Hop != 0:
 			t.Fatalf("hop %d after %d", got.Hop, r.TriggerHop)
 		case bot && r.SenderQueued && len(got.Wake) > 0:
 			t.Fatal("a hand-off that should be held is not")
-		case got.Hop >= r.MaxHops && bot && len(got.Wake)+len(got.Held) > 0:
+		case got.Hop >= r.MaxHops && len(got.Wake)+len(got.Held)+len(got.Tell) > 0:
 			t.Fatal("the hop limit does not hold")
 		case !bot && len(got.Held) > 0:
 			t.Fatal("a person's message is held")
 		case r.Sender.Kind == core.HumanActor && !got.Open && !slices.Equal(got.Wake, reach):
 			t.Fatal("a person does not wake all they mention and can wake, in order")
+		case r.Sender.Kind == core.HumanActor && !slices.Equal(got.Tell, named):
+			t.Fatal("a person does not tell all they mention")
 		case got.Open && (r.Sender.Kind != core.HumanActor || len(got.Wake) != 1 || len(reach) > 0):
 			t.Fatal("whom a message wakes is no default")
 		case !bot && slices.ContainsFunc(got.Wake, delegate):

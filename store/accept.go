@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -183,7 +184,7 @@ func (a *acceptance) message(e *core.Entry, place core.Place) (core.Fate, error)
 	if err := a.post(&th, msg, in.Others && !in.Mentioned); err != nil {
 		return "", err
 	}
-	if len(a.out.Items) == 0 {
+	if !slices.ContainsFunc(a.out.Items, func(it core.Item) bool { return !it.External() }) {
 		return core.FateKept, nil
 	}
 	return core.FateStored, a.remindOf(e, th, a.out.Items)
@@ -191,7 +192,7 @@ func (a *acceptance) message(e *core.Entry, place core.Place) (core.Fate, error)
 
 // post adds a person's message to the thread and wakes whom it is for.
 func (a *acceptance) post(th *core.Thread, msg core.Message, others bool) error {
-	routed := core.Route(core.Routing{Sender: msg.Sender, Text: msg.Text(), Bots: a.batch.Bots, Delegates: a.batch.Delegates,
+	routed := core.Route(core.Routing{Sender: msg.Sender, Text: msg.Text(), Bots: a.batch.Bots, Delegates: a.batch.Delegates, Externals: a.batch.Externals,
 		Participants: th.Bots, Default: th.Agent, Others: others})
 	msg.Mentions, a.thread, a.where, a.why = routed.Mentions, th.ID, th.Place, routed.Why
 	th.HopTold = false
@@ -206,7 +207,11 @@ func (a *acceptance) post(th *core.Thread, msg core.Message, others bool) error 
 	if err := a.own(msg.Sender, items); err != nil {
 		return err
 	}
-	a.out.Items = append(a.out.Items, items...)
+	told, err := a.inform(th, msg, a.batch.Externals, routed.Tell)
+	if err != nil {
+		return err
+	}
+	a.out.Items = slices.Concat(a.out.Items, items, told)
 	a.row.Message = msg.ID
 	if msg.PlatformID != "" {
 		if err := a.put(a.platformKey(th.Place, msg.PlatformID), platformRow{Thread: th.ID, Message: msg.ID}); err != nil {
@@ -317,12 +322,15 @@ func (a *acceptance) edit(e *core.Entry, place core.Place) (core.Fate, error) {
 	a.row.Message = msg.ID
 	joined := msg.Answers != ""
 	for _, it := range items {
-		joined = joined || it.State != core.Queued
+		joined = joined || it.State != core.Queued && !it.External()
 	}
 	if !joined {
 		msg.Version++
 		msg.Parts = parts(in)
-		return core.FateEdited, errors.Join(a.insert(messageKey(msg.Thread, msg.ID, msg.Version), msg), a.goTo(msg.Thread))
+		if err := errors.Join(a.insert(messageKey(msg.Thread, msg.ID, msg.Version), msg), a.goTo(msg.Thread)); err != nil {
+			return "", err
+		}
+		return core.FateEdited, a.renew(msg, items)
 	}
 	th, err := need[core.Thread](a.tx, famThread, msg.Thread)
 	if err != nil {
@@ -351,7 +359,7 @@ func (a *acceptance) withdraw(e *core.Entry, place core.Place) (core.Fate, error
 	}
 	fate := core.FateIgnored
 	for _, it := range items {
-		if it.State != core.Queued {
+		if it.State != core.Queued && !(it.External() && it.State == core.Doing) {
 			continue
 		}
 		fate = core.FateWithdrawn
@@ -359,6 +367,9 @@ func (a *acceptance) withdraw(e *core.Entry, place core.Place) (core.Fate, error
 			return "", err
 		}
 		a.out.Ended = append(a.out.Ended, it.ID)
+		if it.External() {
+			continue
+		}
 		if err := a.retract(it, e.In.MessageID); err != nil {
 			return "", err
 		}

@@ -90,7 +90,9 @@ func ignored(in *core.Inbound) core.Reason {
 // woken are the items' IDs and their bots.
 func woken(items []core.Item) (ids []core.ID, bots []string) {
 	for _, it := range items {
-		ids, bots = append(ids, it.ID), append(bots, it.Bot)
+		if !it.External() {
+			ids, bots = append(ids, it.ID), append(bots, it.Bot)
+		}
 	}
 	return ids, bots
 }

@@ -57,9 +57,11 @@ func (d *desk) tasks(id core.ID) ([]core.ID, error) {
 		return []core.ID{id.As(core.KindItem)}, err
 	case core.KindMessage:
 		items, err := d.itemsOf(id)
-		ids := make([]core.ID, len(items))
-		for i, it := range items {
-			ids[i] = it.ID
+		var ids []core.ID
+		for _, it := range items {
+			if !it.External() {
+				ids = append(ids, it.ID)
+			}
 		}
 		return ids, err
 	}
@@ -69,6 +71,9 @@ func (d *desk) tasks(id core.ID) ([]core.ID, error) {
 // cancel ends an item that waits, or the run that has it, and says how many
 // messages go without an answer.
 func (d *desk) cancel(th *core.Thread, it core.Item, by string) (messages int, err error) {
+	if it.External() {
+		return 1, d.endErrand(it, core.Cancelled, "")
+	}
 	var run core.Run
 	var mail []core.Item
 	if it.Run == "" {

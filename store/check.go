@@ -259,6 +259,7 @@ func sorted[V any](m map[core.ID]V) []core.ID {
 func (c *checker) checkThreads() {
 	for _, id := range sorted(c.threads) {
 		th := c.threads[id]
+		c.checkUnreached(th)
 		if row := c.places[string(placeKey(th.Place))]; th.Archived.IsZero() && row.Thread != id {
 			c.say("thread %s is current at %q, which has the thread %q", id, th.Place, row.Thread)
 		}
@@ -305,7 +306,7 @@ func (c *checker) checkMessages() {
 		if m.Corrects != "" && c.messages[m.Corrects] == nil {
 			c.say("message %s corrects %s, which does not exist", id, m.Corrects)
 		}
-		if (m.Sender.Kind == core.BotActor) != (m.Run != "") || (m.Sender.Kind == core.BotActor) != (m.Hop > 0) {
+		if bot := m.Sender.Kind == core.BotActor; bot != (m.Run != "") || bot && m.Hop == 0 || m.Sender.Kind == core.HumanActor && m.Hop > 0 {
 			c.say("message %s of a %s has run %q and hop %d", id, m.Sender.Kind, m.Run, m.Hop)
 		}
 		if m.Run == "" {
@@ -339,7 +340,7 @@ func (c *checker) checkMessages() {
 func (c *checker) checkItems() {
 	for _, id := range sorted(c.items) {
 		it := c.items[id]
-		if th, ok := c.threads[it.Thread]; !ok || it.Adapter != th.Place.Adapter || it.Kind == core.MessageItem && !slices.Contains(th.Bots, it.Bot) {
+		if th, ok := c.threads[it.Thread]; !ok || it.Adapter != th.Place.Adapter || it.Kind == core.MessageItem && !slices.Contains(participants(th, it), it.Bot) {
 			c.say("item %s for @%s of adapter %s does not fit its thread %s", id, it.Bot, it.Adapter, it.Thread)
 		}
 		msgs := c.messages[it.Message]
@@ -347,7 +348,7 @@ func (c *checker) checkItems() {
 		case core.MessageItem:
 			if msgs == nil || msgs[0].Thread != it.Thread || !slices.Contains(c.itemsAt[it.Message], id) {
 				c.say("item %s points at the message %q, which does not exist in its thread, or does not know it", id, it.Message)
-			} else if from := msgs[0].Sender; from.Kind == core.HumanActor && !c.own[string(ownKey(from.ID, id))] {
+			} else if from := msgs[0].Sender; from.Kind == core.HumanActor && !it.External() && !c.own[string(ownKey(from.ID, id))] {
 				c.say("item %s is not among those of %s, who wrote its message", id, from.ID)
 			}
 		case core.ResumeItem:
@@ -361,7 +362,8 @@ func (c *checker) checkItems() {
 			c.say("item %s retries %s, which has not ended", id, it.Parent)
 		}
 		queued, inQueue := c.queue[id]
-		if inQueue != (it.State == core.Queued) || inQueue && queued != it {
+		waits := it.State == core.Queued || it.External() && !it.State.Terminal()
+		if inQueue != waits || inQueue && queued != it {
 			c.say("item %s is %s, and in the queue: %v, as %s", id, it.State, inQueue, queued.State)
 		}
 		c.checkItemState(it)
@@ -374,6 +376,10 @@ func (c *checker) checkItems() {
 }
 
 func (c *checker) checkItemState(it core.Item) {
+	if it.External() {
+		c.checkErrand(it)
+		return
+	}
 	run := c.runs[it.Run]
 	joined := slices.Contains(run.Items, it.ID)
 	ended := it.State.Terminal()

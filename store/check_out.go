@@ -24,6 +24,10 @@ func (c *checker) checkPosts() {
 			if p.Run != "" || p.Message != "" {
 				c.say("post %s is a %s and has run %q and message %q", id, p.Kind, p.Run, p.Message)
 			}
+		case core.RelayPost:
+			if msgs := c.messages[p.Message]; p.Run != "" || msgs == nil || msgs[0].Post != id || msgs[0].Sender.Kind != core.ExternalActor {
+				c.say("post %s is a relay and has run %q and message %q", id, p.Run, p.Message)
+			}
 		default:
 			c.say("post %s is of the kind %q", id, p.Kind)
 		}
@@ -153,7 +157,9 @@ func (c *checker) checkFor() {
 			add(m, m.For)
 		}
 		for _, it := range c.itemsAt[id] {
-			add(m, c.items[it].Bot)
+			if it := c.items[it]; !it.External() {
+				add(m, it.Bot)
+			}
 		}
 	}
 	for key := range want {

@@ -57,7 +57,7 @@ func (d *desk) Cancel(thread core.ID, of core.Subject, by string) (runs, items i
 		return 0, 0, err
 	}
 	open = slices.DeleteFunc(open, func(r core.Run) bool { return !meant(r.Bot) })
-	waiting, err := d.queued("", func(it core.Item) bool { return it.Thread == thread && meant(it.Bot) })
+	waiting, err := d.queued("", func(it core.Item) bool { return it.Thread == thread && !it.External() && meant(it.Bot) })
 	if err != nil {
 		return 0, 0, err
 	}
@@ -142,13 +142,18 @@ func (d *desk) stop(th *core.Thread, run core.Run, mail []core.Item, by string) 
 		answer = text
 	}
 	run.State, run.Error = core.Cancelled, "stopped by "+by
-	rows, _, err := d.finish(th, run, core.Settlement{Kind: core.StoppedPost, Text: text, Answer: answer, Split: d.batch.Split, Bots: d.batch.Bots})
+	rows, msg, err := d.finish(th, run, core.Settlement{Kind: core.StoppedPost, Text: text, Answer: answer, Split: d.batch.Split, Bots: d.batch.Bots, Externals: d.batch.Externals})
 	if err != nil {
 		return err
 	}
 	d.out.Stopped = append(d.out.Stopped, run.ID)
 	d.out.Rows = append(d.out.Rows, rows...)
-	return nil
+	if msg.ID == "" {
+		return nil
+	}
+	told, err := d.inform(th, msg, d.batch.Externals, nil)
+	d.out.Items = append(d.out.Items, told...)
+	return err
 }
 
 // retryReach is how many of a thread's newest messages /retry looks at.
@@ -220,6 +225,9 @@ func unanswered(items []core.Item) []core.Item {
 
 // again queues new items for all messages of the ended item's run.
 func (d *desk) again(th *core.Thread, ended core.Item) error {
+	if ended.External() {
+		return d.resend(th, ended)
+	}
 	batch := []core.Item{ended}
 	if run, ok, err := get[core.Run](d.tx, idKey(famRun, ended.Run)); err != nil {
 		return err
@@ -273,12 +281,13 @@ func (d *desk) Load(thread core.ID) (core.Load, error) {
 	}
 	rows := 0
 	err = each(d.tx, []byte(famQueue), maxCounted, func(_ []byte, it struct {
-		Kind   core.ItemKind `json:"kind"`
-		Thread core.ID       `json:"thread"`
+		Kind   core.ItemKind  `json:"kind"`
+		Actor  core.ActorKind `json:"actor"`
+		Thread core.ID        `json:"thread"`
 	},
 	) error {
 		rows++
-		if it.Kind == core.MessageItem {
+		if it.Kind == core.MessageItem && it.Actor == "" {
 			l.Waiting++
 			if it.Thread == thread {
 				l.Queued++

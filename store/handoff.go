@@ -21,9 +21,14 @@ type handOff struct {
 
 // fanOut wakes the bot that a reply hands off to.
 func (t *tx) fanOut(th *core.Thread, run core.Run, msg core.Message, end core.Settlement, out *core.Settled) error {
-	r := core.Routing{Sender: msg.Sender, Text: msg.Text(), Bots: end.Bots, Participants: th.Bots, Default: th.Agent,
+	r := core.Routing{Sender: msg.Sender, Text: msg.Text(), Bots: end.Bots, Externals: end.Externals, Participants: th.Bots, Default: th.Agent,
 		TriggerHop: run.Hop, MaxHops: end.MaxHops, HopTold: th.HopTold}
 	routed := core.Route(r)
+	told, err := t.inform(th, msg, end.Externals, routed.Tell)
+	if err != nil {
+		return err
+	}
+	out.Items = append(out.Items, told...)
 	if len(routed.Wake) > 0 {
 		waiting, err := t.queued(run.Bot, func(it core.Item) bool { return it.Thread == th.ID && it.Kind == core.MessageItem })
 		if err != nil {
@@ -41,7 +46,7 @@ func (t *tx) fanOut(th *core.Thread, run core.Run, msg core.Message, end core.Se
 		if err := t.handOff(core.HopLimit, th, msg, dropped(routed, run.Bot), nil); err != nil {
 			return err
 		}
-		return t.notice(th, run, fmt.Sprintf("Bots have handed this on %d times without a person. I stop here; write something to let them go on.", end.MaxHops), end, out)
+		return t.notice(th, run, hopNotice(end.MaxHops), end, out)
 	case len(routed.Held) > 0:
 		enter(th, routed.Held)
 		if err := errors.Join(t.hold(th, run.Bot, &handOff{msg.ID, routed.Held[0]}, routed.Held[0]), t.handOff(core.HandOffHeld, th, msg, routed.Held[0], nil)); err != nil {
@@ -57,6 +62,11 @@ func (t *tx) fanOut(th *core.Thread, run core.Run, msg core.Message, end core.Se
 		return errors.Join(t.hold(th, run.Bot, nil, routed.Wake[0]), t.handOff(core.HandOffSent, th, msg, routed.Wake[0], items))
 	}
 	return nil
+}
+
+// hopNotice is what is said when bots have handed on as often as they may.
+func hopNotice(most int) string {
+	return fmt.Sprintf("Bots have handed this on %d times without a person. I stop here; write something to let them go on.", most)
 }
 
 // hold adds a hand-off (nil: none) to those that the bot has held in the

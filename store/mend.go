@@ -82,7 +82,7 @@ func (t *tx) rebuild(key []byte) error {
 		return t.rebuildItem(id(core.KindItem))
 	case famQueue:
 		it, ok, err := get[core.Item](t, idKey(famItem, id(core.KindItem)))
-		if err != nil || !ok || it.State != core.Queued {
+		if err != nil || !ok || it.State != core.Queued && (!it.External() || it.State.Terminal()) {
 			return err
 		}
 		return t.insert(key, it)
@@ -155,8 +155,12 @@ func (t *tx) rebuildThread(id core.ID) error {
 			return err
 		}
 		for _, it := range items {
-			if !slices.Contains(th.Bots, it.Bot) {
-				th.Bots = append(th.Bots, it.Bot)
+			who := &th.Bots
+			if it.External() {
+				who = &th.Externals
+			}
+			if !slices.Contains(*who, it.Bot) {
+				*who = append(*who, it.Bot)
 			}
 		}
 	}

@@ -28,6 +28,9 @@ func (a *acceptance) reaction(e *core.Entry, place core.Place) (core.Fate, error
 			return core.FateIgnored, err
 		}
 		of, thread = core.Subject{Run: post.Run}, post.Thread
+		if post.Kind == core.RelayPost {
+			of.Message = post.Message
+		}
 	}
 	if e.Command != nil && !e.In.Removed && of != (core.Subject{}) {
 		if acted, err := a.point(e, place, thread, of); err != nil || acted {

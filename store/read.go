@@ -39,7 +39,7 @@ func (s *Store) Before(ctx context.Context, thread, before core.ID, limit int) (
 func (s *Store) Waiting(ctx context.Context, bot string, thread core.ID) (items []core.Item, run core.ID, err error) {
 	err = s.view(ctx, func(t *tx) error {
 		run = ""
-		if items, err = t.queued(bot, func(it core.Item) bool { return it.Thread == thread }); err != nil {
+		if items, err = t.queued(bot, func(it core.Item) bool { return it.Thread == thread && !it.External() }); err != nil {
 			return err
 		}
 		runs, err := t.openRuns(thread)

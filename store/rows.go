@@ -110,21 +110,28 @@ func (t *tx) message(thread, id core.ID) (core.Message, bool, error) {
 	return get[core.Message](t, kvs[0].Key)
 }
 
+// newItem puts an item for the message into a mailbox. What it is given says
+// whose that is.
+func (t *tx) newItem(th *core.Thread, msg core.ID, it core.Item) (core.Item, error) {
+	id, err := t.id(core.KindItem)
+	if err != nil {
+		return it, err
+	}
+	it.ID, it.Kind, it.Adapter, it.Thread, it.Message = id, core.MessageItem, th.Place.Adapter, th.ID, msg
+	it.State, it.Created = core.Queued, t.Now()
+	if err := t.queue(it); err != nil {
+		return it, err
+	}
+	return it, t.Put(itemsOfKey(msg, id), nil)
+}
+
 // enqueue puts an item for the message into each bot's mailbox, and the bots
 // among the thread's participants. The caller must put th.
 func (t *tx) enqueue(th *core.Thread, msg core.ID, bots []string, parent core.ID) ([]core.Item, error) {
 	var items []core.Item
 	for _, bot := range bots {
-		id, err := t.id(core.KindItem)
+		it, err := t.newItem(th, msg, core.Item{Bot: bot, Parent: parent})
 		if err != nil {
-			return nil, err
-		}
-		it := core.Item{ID: id, Kind: core.MessageItem, Bot: bot, Adapter: th.Place.Adapter, Thread: th.ID, Message: msg,
-			Parent: parent, State: core.Queued, Created: t.Now()}
-		if err := t.queue(it); err != nil {
-			return nil, err
-		}
-		if err := t.Put(itemsOfKey(msg, id), nil); err != nil {
 			return nil, err
 		}
 		items = append(items, it)
@@ -189,7 +196,7 @@ func (t *tx) itemsOf(msg core.ID) ([]core.Item, error) {
 
 // end brings an item to a terminal state, out of its queue.
 func (t *tx) end(it core.Item, state core.State, run, outcome core.ID) error {
-	if it.State == core.Queued {
+	if it.State == core.Queued || it.External() {
 		if err := t.Delete(queueKey(it.Bot, it.ID)); err != nil {
 			return err
 		}

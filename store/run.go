@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -170,9 +171,10 @@ func (t *tx) draft(th core.Thread, mail []core.Item) (core.Run, error) {
 	return run, nil
 }
 
-// handedOn gives the run that a bot's message begins its origin's requester and
-// address: what the run that wrote it replies to, and after which platform id to look for a lost
-// post, which is that run's own post if it is known yet.
+// handedOn gives the run that a bot's or an external's message begins its
+// origin's requester and address: what the run that wrote it replies to, and
+// after which platform id to look for a lost post, which is that of the message
+// if it is known yet.
 func (t *tx) handedOn(run *core.Run, msg core.Message) error {
 	origin, _, err := get[core.Run](t, idKey(famRun, msg.Run))
 	if err != nil {
@@ -189,12 +191,12 @@ func (t *tx) handedOn(run *core.Run, msg core.Message) error {
 	if r.After != "" {
 		return nil
 	}
-	r.After = origin.Reply.After
 	post, _, err := get[core.Post](t, idKey(famPost, msg.Post))
-	if n := len(post.Shown); n > 0 {
-		r.After = post.Shown[n-1].ID
-	} else if post.Open != nil {
-		r.After = post.Open.ID
+	if err != nil {
+		return err
+	}
+	if r.After = cmp.Or(newestOf(post), origin.Reply.After); r.After == "" { // an external's, not shown yet
+		r.After, err = t.lastShown(msg.Thread)
 	}
 	return err
 }
@@ -463,7 +465,7 @@ func (t *tx) finish(th *core.Thread, run core.Run, end core.Settlement) ([]core.
 	if strings.TrimSpace(end.Answer) != "" {
 		var err error
 		msg, err = t.addMessage(th, core.Message{Sender: core.Actor{Kind: core.BotActor, ID: run.Bot}, Name: end.Speaker.Name,
-			Parts: []core.Part{core.Text(end.Answer)}, Mentions: core.MentionsOf(end.Answer, end.Bots), Hop: run.Hop + 1, Time: t.Now(),
+			Parts: []core.Part{core.Text(end.Answer)}, Mentions: core.MentionsOf(end.Answer, slices.Concat(end.Bots, end.Externals)), Hop: run.Hop + 1, Time: t.Now(),
 			Run: run.ID, After: run.Upto, Digest: end.Digest, Post: run.Post})
 		if err != nil {
 			return nil, msg, err

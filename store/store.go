@@ -49,6 +49,9 @@ type Store struct {
 	settled  unsure[core.Settled]  // by run
 	parked   unsure[core.Parked]   // by run and call
 	buried   unsure[[]core.Row]    // by post
+
+	said      unsure[core.Said]      // by event
+	attempted unsure[core.Attempted] // by item
 }
 
 // Open takes the engine over: it records the schema version of a new store,

@@ -79,7 +79,7 @@ func (t *tx) mine(who core.Human) ([]core.Item, error) {
 // one first.
 func (t *tx) lately(items []core.Item) []core.Item {
 	items = slices.DeleteFunc(items, func(it core.Item) bool {
-		return it.Kind != core.MessageItem || !it.State.Terminal() || t.Now().Sub(it.Ended) > taskAge
+		return it.Kind != core.MessageItem || it.External() || !it.State.Terminal() || t.Now().Sub(it.Ended) > taskAge
 	})
 	slices.SortFunc(items, func(x, y core.Item) int { return y.Ended.Compare(x.Ended) })
 	return items
@@ -118,7 +118,7 @@ func (s *Store) Tasks(ctx context.Context, newest int) (open, ended []core.Task,
 
 // openItems are those of messages that have not ended, oldest first.
 func (t *tx) openItems() ([]core.Item, error) {
-	items, err := t.queued("", func(it core.Item) bool { return it.Kind == core.MessageItem })
+	items, err := t.queued("", func(it core.Item) bool { return it.Kind == core.MessageItem && !it.External() })
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +219,7 @@ const taskSteps = 5
 func (d *desk) Task(v core.Viewer, item core.ID) (core.TaskLife, bool, error) {
 	var l core.TaskLife
 	it, ok, err := get[core.Item](d.tx, idKey(famItem, item))
-	if err != nil || !ok || it.Kind != core.MessageItem {
+	if err != nil || !ok || it.Kind != core.MessageItem || it.External() {
 		return l, false, err
 	}
 	viewer, err := d.tx.human(v.Who)

@@ -95,11 +95,14 @@ func (t *tx) traceMessage(l *core.Life, id, thread core.ID) (err error) {
 	if l.Items, err = t.itemsOf(id); err != nil {
 		return err
 	}
-	var runs []core.ID
-	if l.Message.Run != "" {
+	var runs, posts []core.ID
+	switch {
+	case l.Message.Run != "":
 		runs = append(runs, l.Message.Run)
+	case l.Message.Post != "":
+		posts = append(posts, l.Message.Post)
 	}
-	return t.follow(l, runs, nil)
+	return t.follow(l, runs, posts)
 }
 
 func (t *tx) traceRun(l *core.Life, run core.Run) error {

@@ -25,6 +25,7 @@ import (
 	runner "bellhop/core/run"
 	"bellhop/core/setting"
 	"bellhop/core/title"
+	"bellhop/core/webhook"
 	"bellhop/store"
 	"bellhop/tools"
 	asktool "bellhop/tools/ask"
@@ -40,6 +41,10 @@ type appliance struct {
 	mail    *mailbox.System
 	names   *title.Namer
 	console *console.Adapter
+
+	externals []core.External
+	hooks     *webhook.System
+	started   chan struct{} // closed when what was left is taken over
 }
 
 const (
@@ -56,7 +61,7 @@ const (
 // it always has a console, for the control socket.
 // files is where what people send is kept; nil: nowhere.
 func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner.Files, platforms bool, log *slog.Logger) (*appliance, error) {
-	a := &appliance{log: log, store: s}
+	a := &appliance{log: log, store: s, externals: externals(cfg), started: make(chan struct{})}
 	access := core.Access{Owners: slices.Clone(cfg.Access.Owners), Admins: cfg.Access.Admins, Members: cfg.Access.Members, Guests: cfg.Access.Guests,
 		Approvers: core.NewApprovers(cfg.Access.Approvers)}
 	commands := append(bus.Commands(func() []bus.AdapterHealth { return a.bus.Health() }), mailbox.Commands()...)
@@ -114,19 +119,20 @@ func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner
 		return nil, err
 	}
 	a.bus = bus.New(ctx, bus.Options{Store: s, Adapters: adapters, Aside: aside, Access: access, Agent: cfg.DefaultAgent, Bots: bots,
-		Bindings: bindings(cfg), Commands: commands, PerMinute: cfg.Limits.MessagesPerMinute, Pairing: cfg.Access.Pairing, Owner: told, Log: log})
+		Bindings: bindings(cfg), Commands: commands, PerMinute: cfg.Limits.MessagesPerMinute, Pairing: cfg.Access.Pairing, Owner: told, Externals: core.Listeners(a.externals), MaxHops: cfg.Limits.MaxHops, Log: log})
 	reader := func(adapter string) channel.Read { return a.bus.Features(adapter).Read }
 	set, err := tools.NewSet(asktool.New(), history.New(s, cfg.Schedule.Zone()), history.NewRecall(s, cfg.Schedule.Zone()), channel.New(reader, s, cfg.Schedule.Zone()))
 	if err != nil {
 		return nil, err
 	}
 	find := providers(cfg, log)
-	run := runner.New(runner.Options{Store: s, Files: files, Outbox: a.bus, Bots: bots, Tools: set, Repair: tools.Repair, Canonical: tools.Canonical, Cap: tools.Cap, Provider: find, Due: titled(cfg, func(thread core.ID) { a.names.Due(thread) }), Facts: facts(cfg), Workspace: workspaces(folders(cfg)),
+	a.hooks = a.webhooks(cfg)
+	run := runner.New(runner.Options{Store: s, Files: files, Outbox: a.bus, Bots: bots, Externals: a.externals, Tools: set, Repair: tools.Repair, Canonical: tools.Canonical, Cap: tools.Cap, Provider: find, Due: titled(cfg, func(thread core.ID) { a.names.Due(thread) }), Facts: facts(cfg), Workspace: workspaces(folders(cfg)),
 		Wake:   func(items []core.Item) { a.mail.Wake(items) },
 		Waits:  func(bot string, thread core.ID) bool { return a.mail.Waits(bot, thread) },
 		Joined: func(bot string, items []core.ID) { a.mail.Joined(bot, items) }, Rules: holds(s, policy(cfg), func() core.Access { return access }), MaxHops: cfg.Limits.MaxHops, Zone: cfg.Schedule.Zone(), Log: log})
 	a.names = title.New(title.Options{Store: s, Model: cfg.Purposes.Small, Provider: find, Show: a.bus.Title, Log: log})
-	a.mail = mailbox.New(mailbox.Options{Store: s, Runner: run, Bots: bots, MaxRuns: cfg.Limits.MaxRuns, Log: log})
+	a.mail = mailbox.New(mailbox.Options{Store: s, Runner: run, Bots: bots, MaxRuns: cfg.Limits.MaxRuns, External: a.hooks.Wake, Log: log})
 	return a, nil
 }
 
@@ -237,6 +243,7 @@ func (a *appliance) run(ctx context.Context) error {
 	}
 	a.bus.Load(backlog)
 	a.mail.Load(backlog)
+	close(a.started)
 
 	intake, stopIntake := context.WithCancel(ctx)
 	pick, stopPicking := context.WithCancel(context.WithoutCancel(ctx))
@@ -253,6 +260,7 @@ func (a *appliance) run(ctx context.Context) error {
 		mailErr = a.mail.Run(pick, work)
 		close(worked)
 	})
+	runs.Go(func() { a.hooks.Run(pick, work) })
 	busErr := a.bus.Run(intake, a.mail)
 	stopPicking()
 	soft := time.NewTimer(softStop)

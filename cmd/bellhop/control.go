@@ -27,8 +27,9 @@ import (
 const socketName = "control.sock"
 
 type request struct {
-	Do  string `json:"do"` // chat, trace, threads, tasks
-	Arg string `json:"arg,omitempty"`
+	Do  string  `json:"do"` // chat, trace, threads, tasks, send
+	Arg string  `json:"arg,omitempty"`
+	Say *saying `json:"say,omitempty"`
 }
 
 type answer struct {
@@ -98,6 +99,10 @@ func (c *control) serve(ctx context.Context, conn net.Conn, a *appliance) {
 	if err := conn.SetReadDeadline(time.Time{}); err != nil {
 		return
 	}
+	if req.Do == "send" && req.Say != nil {
+		reply(conn, a.say(ctx, *req.Say))
+		return
+	}
 	if req.Do != "chat" {
 		reply(conn, respond(ctx, a.store, req))
 		return
@@ -108,12 +113,16 @@ func (c *control) serve(ctx context.Context, conn net.Conn, a *appliance) {
 	}
 }
 
+// maxRequest is the longest request. Source: a text of maxSaying bytes as JSON,
+// where a byte may become six.
+const maxRequest = 6*maxSaying + 4096
+
 // readLine reads up to a newline and not a byte more: what follows belongs to
 // another protocol.
 func readLine(r io.Reader) []byte {
 	var line []byte
 	b := make([]byte, 1)
-	for len(line) < 4096 {
+	for len(line) < maxRequest {
 		if _, err := r.Read(b); err != nil || b[0] == '\n' {
 			break
 		}

@@ -98,6 +98,7 @@ the first of ./config.toml, $XDG_CONFIG_HOME/bellhop/config.toml (normally
 			RunE: func(cmd *cobra.Command, _ []string) error { return ask(cmd, path, request{Do: "threads"}) }},
 		&cobra.Command{Use: "tasks", Short: "List what is to do, is done, and was done in the last day", Args: noArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error { return ask(cmd, path, request{Do: "tasks"}) }},
+		sendCommand(&path),
 		&cobra.Command{Use: "manifest ADAPTER", Short: "Print the manifest of a Slack app for this configuration", Args: exactArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error { return manifest(cmd, path, args[0]) }},
 		&cobra.Command{Use: "invite ADAPTER", Short: "Print the link that installs a Discord bot in a server", Args: exactArgs(1),

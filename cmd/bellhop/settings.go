@@ -15,7 +15,7 @@ import (
 
 // settings are what people can look at and choose from in chat.
 func settings(cfg *config.Config, bots []core.Bot) setting.Options {
-	o := setting.Options{Bots: bots, Agent: cfg.DefaultAgent, Bindings: bindings(cfg), Providers: slices.Collect(maps.Keys(cfg.Providers)),
+	o := setting.Options{Bots: bots, Externals: externals(cfg), Agent: cfg.DefaultAgent, Bindings: bindings(cfg), Providers: slices.Collect(maps.Keys(cfg.Providers)),
 		Models: slices.Collect(maps.Keys(cfg.Models)), Config: cfg.Redacted, Policy: policy(cfg), Folders: folders(cfg), Check: folders(cfg).Check}
 	for _, b := range bots {
 		o.Models = append(o.Models, b.Model)

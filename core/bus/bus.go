@@ -24,6 +24,7 @@ import (
 // Store is the part of the ledger that the bus uses. See package store.
 type Store interface {
 	Accept(ctx context.Context, b core.Batch) (core.Accepted, error)
+	Say(ctx context.Context, say core.Saying) (core.Said, error)
 	Opened(ctx context.Context, run core.Run, r core.Receipt) error
 	RowOpened(ctx context.Context, row core.Row, r core.Receipt) error
 	Delivered(ctx context.Context, row core.Row, r core.Receipt) (again *core.Row, err error)
@@ -48,6 +49,8 @@ type Options struct {
 	Access    core.Access
 	Agent     string     // handle of the default agent
 	Bots      []core.Bot // the whole team
+	Externals []string   // handles of the external actors that can be told something
+	MaxHops   int        // most hand-offs until a person speaks
 	Bindings  []core.Binding
 	Commands  []core.Command
 	PerMinute int           // most messages of a person in a minute; 0: any number

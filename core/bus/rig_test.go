@@ -210,6 +210,10 @@ func (n *notes) Accept(_ context.Context, b core.Batch) (out core.Accepted, err 
 	return out, errors.Join(err, n.note("accept"))
 }
 
+func (n *notes) Say(_ context.Context, say core.Saying) (core.Said, error) {
+	return core.Said{}, n.note("say " + say.Text)
+}
+
 func (n *notes) Opened(_ context.Context, run core.Run, r core.Receipt) error {
 	n.date(r.Time)
 	return n.note(fmt.Sprintf("opened %s %s", run.ID, r.ID))

@@ -31,6 +31,7 @@ type Config struct {
 	Router       Router              `toml:"router"`
 	Bindings     []Binding           `toml:"bindings,omitempty"` // in the order of the file, the first match wins; default none
 	Rules        []Rule              `toml:"rules,omitempty"`    // for all agents everywhere; default none
+	Webhooks     map[string]Webhook  `toml:"webhooks,omitempty"` // external actors, by handle; default none
 	Access       Access              `toml:"access"`
 	Limits       Limits              `toml:"limits"`
 	Media        Media               `toml:"media"`
@@ -129,6 +130,13 @@ type Binding struct {
 	Workspace string `toml:"workspace,omitempty"` // folder in which all agents work there; default "": each in its own
 
 	ContextMessages int `toml:"context_messages"` // most messages quoted before a mention at the top level of a channel, where the platform lets the bot read them; default 10
+}
+
+// Webhook is an external actor: what it says comes in with `bellhop send`.
+type Webhook struct {
+	Description string `toml:"description"`      // what bots read about it; default ""
+	URL         string `toml:"url,omitempty"`    // where it is told what is said; default "": nowhere, it only speaks
+	Secret      Secret `toml:"secret,omitempty"` // signs what it is told; no default with a url
 }
 
 // Access says who may talk to the bots. Nobody is let in by an empty list.

@@ -74,6 +74,15 @@ config.toml:17: log.level: "trace" is none of debug, info, warn, error`,
 		{name: ".env is a folder", files: map[string]string{".env/x": ""}, want: `.env: is no regular file`},
 		{name: ".env is malformed", files: map[string]string{".env": "canary-klmnopqrst\nA='canary-klmnopqrst\nB=\"canary-klmnopqrst\\\"\nC='a' canary-klmnopqrst\n1=2"}, want: ".env:1: want KEY=VALUE\n.env:2: A: want one value, its quotes closed, on one line\n.env:3: B: want one value, its quotes closed, on one line\n.env:4: C: want one value, its quotes closed, on one line\n.env:5: want KEY=VALUE"},
 
+		// External actors.
+		{name: "a handle that is none", with: "[webhooks.CI]", want: `config.toml:12: webhooks.CI: an external actor's handle has 2 to 32 of a-z, 0-9, _ and -`},
+		{name: "a handle that an agent has", with: "[webhooks.assistant]", want: `config.toml:12: webhooks.assistant: an agent has the handle "assistant" too: people could not tell which of them they mention`},
+		{name: "a secret for nothing", with: "[webhooks.ci]\nsecret = \"${CANARY}\"", want: `config.toml:12: webhooks.ci.url: is missing: a secret signs what is posted there`},
+		{name: "no secret", with: "[webhooks.ci]\nurl = \"https://example.org/hook\"", want: `config.toml:12: webhooks.ci.secret: is missing: what is posted is signed with it, so make up a long random one and give it to the receiver, too`},
+		{name: "a literal secret", with: "[webhooks.ci]\nurl = \"https://example.org/hook\"\nsecret = \"canary-klmnopqrst\"", want: `config.toml:14: webhooks.ci.secret: a secret never stands in this file: write secret = "${VAR}", or secret_file = "path" (mode 0600), or secret_credential = "name" (from $CREDENTIALS_DIRECTORY)`},
+		{name: "no address", with: "[webhooks.ci]\nurl = \"example.org\"\nsecret = \"${CANARY}\"", want: `config.toml:13: webhooks.ci.url: "example.org" is no http or https URL of a host and path`},
+		{name: "an address with a password", with: "[webhooks.ci]\nurl = \"https://a:${CANARY}@example.org\"\nsecret = \"${CANARY}\"", want: `config.toml:13: webhooks.ci.url: "https://a:${CANARY}@example.org" is no http or https URL of a host and path`},
+
 		// Secrets.
 		{name: "literal", old: `"${OPENAI_API_KEY}"`, with: `"sk-canary-0123456789"`, want: `config.toml:3: providers.openai.api_key: a secret never stands in this file: write api_key = "${VAR}", or api_key_file = "path" (mode 0600), or api_key_credential = "name" (from $CREDENTIALS_DIRECTORY)`},
 		{name: "half literal", old: `"${TELEGRAM_TOKEN}"`, with: `"4711:canary-abcdefghij${CANARY}"`, want: `config.toml:6: adapters.telegram.token: a secret never stands in this file: write token = "${VAR}", or token_file = "path" (mode 0600), or token_credential = "name" (from $CREDENTIALS_DIRECTORY)`},

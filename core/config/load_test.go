@@ -116,6 +116,7 @@ func TestDefaults(t *testing.T) {
 			},
 		},
 		Router:    Router{Mode: "mention", Threshold: 0.6},
+		Webhooks:  map[string]Webhook{},
 		Access:    Access{Approvers: []string{"requester"}, Pairing: true},
 		Limits:    Limits{MaxRuns: 64, MaxHops: 20},
 		Media:     Media{MaxBytes: 20 << 20},
@@ -201,6 +202,11 @@ place = "*:ops"
 tool = "*"
 pattern = "{a,b}/**"
 action = "deny"
+[webhooks.ci]
+description = "Builds"
+url = "https://ci.example.org/hook?token=${WHO}"
+secret_file = "hook"
+[webhooks.cron]
 [access]
 owners = ["tg:1111", "console:ada"]
 admins = ["tg:2222"]
@@ -220,6 +226,7 @@ media = "0"
 timezone = "America/New_York"
 `,
 		"conf/token":    " 1:token \n",
+		"conf/hook":     "canary-hook\n",
 		"home/chief.md": "Lead ${NOT_EXPANDED}.\n",
 		"site/x":        "",
 	})
@@ -284,7 +291,11 @@ timezone = "America/New_York"
 				Rules: []Rule{{Tool: "web_*", Action: "deny", Role: "member"}}},
 			{Place: "*:ops", Agent: "chief", Thinking: "off", Mode: "default", ContextMessages: 10},
 		},
-		Rules:    []Rule{{Tool: "*", Pattern: "{a,b}/**", Action: "deny"}},
+		Rules: []Rule{{Tool: "*", Pattern: "{a,b}/**", Action: "deny"}},
+		Webhooks: map[string]Webhook{
+			"ci":   {Description: "Builds", URL: "https://ci.example.org/hook?token=Ada", Secret: "canary-hook"},
+			"cron": {},
+		},
 		Access:   Access{Owners: []string{"tg:1111", "console:ada"}, Admins: []string{"tg:2222"}, Members: []string{"tg:*"}, Approvers: []string{"admin", "tg:3333", "not-requester"}, Guests: true},
 		Schedule: Schedule{Timezone: "America/New_York"},
 		Limits:   Limits{MaxRuns: 2, MaxHops: 3, MessagesPerMinute: 4},
@@ -314,7 +325,7 @@ func TestExample(t *testing.T) {
 		}
 		c, err := Load(path, func(name string) (string, bool) {
 			switch name {
-			case "TELEGRAM_TOKEN", "OPENAI_API_KEY", "DISCORD_TOKEN":
+			case "TELEGRAM_TOKEN", "OPENAI_API_KEY", "DISCORD_TOKEN", "CI_SECRET":
 				return "canary-example", true
 			case "SLACK_BOT_TOKEN":
 				return "xoxb-canary", true
@@ -334,7 +345,7 @@ func TestExample(t *testing.T) {
 		"default_agent", "owner_place", "path", "level", "format", "type", "token", "api_url", "user", "api_key",
 		"base_url", "headers", "model_params", "context", "description", "model", "instructions", "name", "tools",
 		"denied_tools", "workers", "busy", "history", "limits", "place", "agent", "reply", "owners", "admins", "members", "guests", "pairing", "max_runs", "max_hops", "messages_per_minute",
-		"bot_token", "app_token", "command", "short_commands", "rich", "mode", "threshold", "tool", "pattern", "action", "role", "vision", "small", "workspace", "max_bytes", "media",
+		"bot_token", "app_token", "command", "short_commands", "rich", "mode", "threshold", "tool", "pattern", "action", "role", "vision", "small", "workspace", "max_bytes", "media", "url", "secret",
 	} {
 		if !regexp.MustCompile(`(?m)^(# )?` + key + ` = `).Match(text) {
 			t.Errorf("the example does not show %s", key)

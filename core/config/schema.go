@@ -28,6 +28,7 @@ func (l *loader) config(root *table) *Config {
 		Providers: map[string]Provider{},
 		Models:    map[string]Model{},
 		Agents:    map[string]Agent{},
+		Webhooks:  map[string]Webhook{},
 		shown:     l.shown,
 	}
 	store := root.table("store")
@@ -75,6 +76,7 @@ func (l *loader) config(root *table) *Config {
 		t.done()
 	}
 	c.Rules = root.rules()
+	root.each("webhooks", func(name string, t *table) { c.Webhooks[name] = t.webhook(name, c) })
 	c.Access = root.table("access").access(c)
 	c.Schedule = root.table("schedule").schedule()
 	c.OwnerPlace = root.ownerPlace(c)
@@ -213,6 +215,31 @@ func (t *table) agent(name string, c *Config) Agent {
 	limits.done()
 	a.Rules = t.rules()
 	return a
+}
+
+func (t *table) webhook(name string, c *Config) Webhook {
+	if !handle().MatchString(name) {
+		t.failAt(t.path, "", "an external actor's handle has 2 to 32 of a-z, 0-9, _ and -")
+	}
+	if _, taken := c.Agents[name]; taken {
+		t.failAt(t.path, "", "an agent has the handle %s too: people could not tell which of them they mention", quote(name))
+	}
+	w := Webhook{Description: t.str("description", ""), Secret: t.secret("secret")}
+	if !t.has("url") {
+		if w.Secret != "" {
+			t.fail("url", "is missing: a secret signs what is posted there")
+		}
+		return w
+	}
+	w.URL = t.str("url", "")
+	u, err := url.Parse(w.URL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.Fragment != "" {
+		t.fail("url", "%s is no http or https URL of a host and path", t.quoted("url"))
+	}
+	if !slices.ContainsFunc([]string{"secret", "secret_file", "secret_credential"}, t.has) {
+		t.fail("secret", "is missing: what is posted is signed with it, so make up a long random one and give it to the receiver, too")
+	}
+	return w
 }
 
 func (t *table) agentModel(c *Config) string {

@@ -29,6 +29,7 @@
 //	approvers WHO…       who may approve; without it, the requester
 //	member PERSON        may talk; anybody else is a stranger
 //	guest PERSON         the platform says that a person is a guest
+//	webhook HANDLE [description= listens=]    an external actor
 //	zone PERSON ZONE     the platform tells a person's time zone
 //	agent HANDLE         the default bot; without it, the first
 //	bind PLACE [agent= reply= thinking=off|quote workspace= context_messages= mode=default|smart|bypass]
@@ -58,6 +59,7 @@
 //
 //	say PLACE PERSON [re=ID] [quote=…] TEXT
 //	aside PLACE PERSON [file=NAME] TEXT   said where our account is not told of it
+//	send HANDLE PLACE|THREAD [key=…] [re=ID] TEXT    what an external actor says
 //	edit PLACE ID TEXT   a person changes a message
 //	delete PLACE ID      anybody's message goes; people's with an event
 //	react PLACE PERSON ID EMOJI    a person marks a message
@@ -79,7 +81,8 @@
 //	release
 //	fault OP [N|every] HOW    the platform's N-th such call from now fails
 //	fault commit [N|every] before|after|full
-//	fault OP|commit off
+//	fault hook [N|every] notsent|refused|lost|hang    the N-th post to a webhook from now fails
+//	fault OP|commit|hook off
 //	move #FROM #TO [silently]    a channel gets another id
 //	revoke ADAPTER       its credentials are worthless from now on
 //	expect PLACE has|lacks TEXT
@@ -88,12 +91,12 @@
 //	expect queued N      so many messages wait
 //
 // WHEN is before or after. A MOMENT is one of the ledger's transactions
-// (accept, begin, opened, prepared, step, join, settle, chunk, receipt, bury, moved), a model's
+// (accept, begin, opened, prepared, step, join, settle, chunk, receipt, bury, moved, say, attempted), a model's
 // call (before: it is asked; after: it has answered), a tool's call (before and
 // after its effect), or a call of the platform, like OP: open (a status line),
 // post (a text of its own), edit (the text in place of a status line), update
 // (a preview), resolve (what became of a lost one), read (what was said
-// there). After such a call, it is
+// there), or a post to a webhook: hook. After such a call, it is
 // shown and the answer is lost. NAME:OP is that of another adapter.
 //
 // HOW is rate [TIME [global]], notsent, lost (done, and the answer is lost),
@@ -110,7 +113,8 @@
 //	llm/BOT       the calls of its model, without the system prompt
 //	ledger        items, runs and posts with their states
 //	commits       the transactions of each line, and how many commits they cost
-//	effects       what tools did
+//	hook/HANDLE   what an external actor was told
+//	effects       what tools did, and what came of a send
 //
 // Only sections that stand in the file are compared. The flag -update rewrites
 // them.

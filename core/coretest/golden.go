@@ -105,6 +105,8 @@ func (w *world) section(name string) (string, error) {
 			fmt.Fprintf(&b, "call %d\n%s", i+1, text)
 		}
 		return b.String(), nil
+	case "hook":
+		return w.hooks.render(w, of), nil
 	case "effects":
 		if len(w.effects) == 0 {
 			return "", nil

@@ -68,6 +68,16 @@ func (l *ledger) Accept(ctx context.Context, b core.Batch) (out core.Accepted, e
 	return out, err
 }
 
+func (l *ledger) Say(ctx context.Context, say core.Saying) (out core.Said, err error) {
+	err = l.tx("say", &out.Rows, func() (err error) { out, err = l.Store.Say(ctx, say); return err })
+	return out, err
+}
+
+func (l *ledger) Attempted(ctx context.Context, item core.ID, a core.Attempt) (out core.Attempted, err error) {
+	err = l.tx("attempted", &out.Rows, func() (err error) { out, err = l.Store.Attempted(ctx, item, a); return err })
+	return out, err
+}
+
 func (l *ledger) Begin(ctx context.Context, run core.Run) error {
 	return l.tx("begin", nil, func() error { return l.Store.Begin(ctx, run) })
 }

@@ -15,6 +15,7 @@ import (
 	"bellhop/core/run"
 	"bellhop/core/setting"
 	naming "bellhop/core/title"
+	"bellhop/core/webhook"
 	"bellhop/store"
 	"bellhop/store/memkv"
 	"bellhop/tools"
@@ -39,6 +40,7 @@ type life struct {
 	bus    *bus.Bus
 	mail   *mailbox.System
 	names  *naming.Namer
+	hooks  *webhook.System
 	died   chan struct{} // closed when the process is killed
 	ended  chan struct{} // closed when all its goroutines have ended
 
@@ -70,13 +72,15 @@ func begin(w *world) (*life, error) {
 		adapters = append(adapters, &adapter{p, l})
 	}
 	l.bus = bus.New(ctx, bus.Options{Store: ledger, Adapters: adapters, Access: w.scene.access, Agent: w.scene.agent, Bots: w.scene.bots,
-		Bindings: w.scene.bindings, Commands: commands, PerMinute: w.scene.perMinute, Pairing: w.scene.pairing, Code: w.code, Owner: w.owner, Log: w.log})
+		Bindings: w.scene.bindings, Commands: commands, PerMinute: w.scene.perMinute, Pairing: w.scene.pairing, Code: w.code, Owner: w.owner, Externals: core.Listeners(w.scene.externals), MaxHops: w.scene.maxHops, Log: w.log})
 	set, err := tools.NewSet(append(l.trialTools(), where(), ask.New(), history.New(l.store, time.UTC), history.NewRecall(l.store, time.UTC), channel.New(func(name string) channel.Read { return l.bus.Features(name).Read }, l.store, time.UTC))...)
 	if err != nil {
 		return nil, err
 	}
+	l.hooks = webhook.New(webhook.Options{Store: ledger, Actors: core.Listeners(w.scene.externals), Post: l.post, Deliver: l.bus.Deliver, Split: l.bus.Split, Log: w.log,
+		Command: func(p core.Place, name string) string { return l.bus.Features(p.Adapter).Command(name) }})
 	model := &model{life: l}
-	runner := run.New(run.Options{Store: ledger, Outbox: l.bus, Bots: w.scene.bots, Tools: set, Repair: tools.Repair, Canonical: tools.Canonical, Cap: tools.Cap,
+	runner := run.New(run.Options{Store: ledger, Outbox: l.bus, Bots: w.scene.bots, Externals: w.scene.externals, Tools: set, Repair: tools.Repair, Canonical: tools.Canonical, Cap: tools.Cap,
 		Provider: func(name string) (core.Provider, string, error) {
 			return model, strings.TrimPrefix(name, "script/"), nil
 		},
@@ -88,7 +92,7 @@ func begin(w *world) (*life, error) {
 		Provider: func(name string) (core.Provider, string, error) {
 			return model, strings.TrimPrefix(name, "script/"), nil
 		}})
-	l.mail = mailbox.New(mailbox.Options{Store: ledger, Runner: runs{runner, l}, Bots: w.scene.bots, MaxRuns: w.scene.maxRuns, Log: w.log})
+	l.mail = mailbox.New(mailbox.Options{Store: ledger, Runner: runs{runner, l}, Bots: w.scene.bots, MaxRuns: w.scene.maxRuns, External: l.hooks.Wake, Log: w.log})
 
 	l.intake, l.stopIntake = context.WithCancel(ctx)
 	l.pick, l.stopPick = context.WithCancel(context.WithoutCancel(ctx))
@@ -128,6 +132,7 @@ func (l *life) run() {
 			l.w.log.Error("mailboxes", "err", err)
 		}
 	})
+	wg.Go(func() { l.hooks.Run(l.pick, l.work) })
 	if err := l.bus.Run(l.intake, l.mail); err != nil {
 		l.w.log.Error("bus", "err", err)
 	}

@@ -23,8 +23,8 @@ type trap struct {
 	hold       bool
 }
 
-var happenings = []string{"accept", "begin", "opened", "step", "join", "park", "lapse", "settle", "chunk", "receipt", "bury", "moved", "notify", "stopclean", "prepared",
-	"model", "tool", "open", "post", "edit", "update", "resolve", "read", "title"}
+var happenings = []string{"accept", "begin", "opened", "step", "join", "park", "lapse", "settle", "chunk", "receipt", "bury", "moved", "notify", "stopclean", "prepared", "say", "attempted",
+	"model", "tool", "open", "post", "edit", "update", "resolve", "read", "title", "hook"}
 
 // set reads "WHEN MOMENT [N]", or "off", which ends all.
 func (m *moments) set(s *scanner, hold bool) error {

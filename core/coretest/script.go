@@ -132,16 +132,17 @@ const every = -1
 
 // scene is what a talk begins with.
 type scene struct {
-	bots     []core.Bot
-	adapters []adapterOptions
-	access   core.Access
-	zones    map[string]string // of people
-	guests   []string          // people as "adapter:name"
-	agent    string
-	bindings []core.Binding
-	rules    map[string][]core.Rule // by bot, or everybody
-	maxRuns  int
-	maxHops  int
+	bots      []core.Bot
+	adapters  []adapterOptions
+	access    core.Access
+	zones     map[string]string // of people
+	guests    []string          // people as "adapter:name"
+	externals []core.External
+	agent     string
+	bindings  []core.Binding
+	rules     map[string][]core.Rule // by bot, or everybody
+	maxRuns   int
+	maxHops   int
 
 	titles    bool // threads are given titles, by the model "title"
 	perMinute int
@@ -220,6 +221,16 @@ func (sc *scene) set(l line) (bool, error) {
 		sc.bindings = append(sc.bindings, b)
 	case "rule":
 		err = sc.rule(&s)
+	case "webhook":
+		x := core.External{Handle: s.word(), Listens: true}
+		for name, v, ok := s.option("description", "listens"); ok && err == nil; name, v, ok = s.option("description", "listens") {
+			if name == "description" {
+				x.Description = v
+			} else {
+				x.Listens, err = strconv.ParseBool(v)
+			}
+		}
+		sc.externals = append(sc.externals, x)
 	case "max_runs":
 		sc.maxRuns = s.number(0)
 	case "pairing":

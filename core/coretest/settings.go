@@ -17,7 +17,7 @@ const workspaces = "/nowhere/workspaces/"
 // the scripts.
 func (w *world) settings() setting.Options {
 	sc := &w.scene
-	o := setting.Options{Bots: sc.bots, Agent: sc.agent, Bindings: sc.bindings, Providers: []string{"script"}, Folders: w.folders(),
+	o := setting.Options{Bots: sc.bots, Externals: sc.externals, Agent: sc.agent, Bindings: sc.bindings, Providers: []string{"script"}, Folders: w.folders(),
 		Check: func(string) error { return nil }, Config: func() string { return "default_agent = \"" + sc.agent + "\"" },
 		Policy: sc.policy()}
 	for _, b := range sc.bots {

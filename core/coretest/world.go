@@ -28,6 +28,7 @@ type world struct {
 	minds     *minds
 	moments   moments
 	journal   journal
+	hooks     hooks
 	engine    *memkv.Engine
 	store     *store.Store // also while the appliance is stopped
 	commits   atomic.Int64
@@ -205,7 +206,7 @@ func (w *world) strike(_ uint64, when memkv.When) error {
 // failures counts what has been made to fail so far.
 func (w *world) failures() int {
 	w.mu.Lock()
-	n := w.diskHits
+	n := w.diskHits + w.hooks.failures()
 	w.mu.Unlock()
 	for _, p := range w.platforms {
 		p.mu.Lock()
@@ -263,6 +264,8 @@ func (w *world) do(l line) error {
 		text, err := s.text()
 		p.aside(at, who, file, text)
 		return err
+	case "send":
+		return w.send(&s)
 	case "edit", "delete":
 		p, at := w.place(s.word(), "")
 		id := s.word()
@@ -412,6 +415,9 @@ func (w *world) control(verb string, s *scanner) error {
 
 func (w *world) fault(s *scanner) error {
 	op := s.word()
+	if op == "hook" {
+		return w.hooks.setFault(s)
+	}
 	if op != "commit" {
 		p := w.platforms[0]
 		if name, rest, ok := strings.Cut(op, ":"); ok {

@@ -43,7 +43,10 @@ type Options struct {
 	Runner  Runner
 	Bots    []core.Bot
 	MaxRuns int // most runs at once, of all bots
-	Log     *slog.Logger
+	// External takes the items of external actors, whose mailboxes are not here.
+	// It does not wait.
+	External func([]core.Item)
+	Log      *slog.Logger
 }
 
 // System is all mailboxes.
@@ -110,8 +113,16 @@ func (s *System) Wake(items []core.Item) { s.add(items) }
 
 func (s *System) add(items []core.Item) {
 	byBot := map[string][]core.Item{}
+	var external []core.Item
 	for _, it := range items {
+		if it.External() {
+			external = append(external, it)
+			continue
+		}
 		byBot[it.Bot] = append(byBot[it.Bot], it)
+	}
+	if len(external) > 0 {
+		s.o.External(external)
 	}
 	for bot, items := range byBot {
 		b := s.boxes[bot]

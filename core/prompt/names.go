@@ -31,6 +31,9 @@ func newNames(v *View) names {
 		n.taken[key(b.Handle)] = core.Actor{Kind: core.BotActor, ID: b.Handle}
 		n.taken[key(b.DisplayName())] = core.Actor{Kind: core.BotActor, ID: b.Handle}
 	}
+	for _, x := range v.Externals {
+		n.taken[key(x.Handle)] = core.Actor{Kind: core.ExternalActor, ID: x.Handle}
+	}
 	return n
 }
 
@@ -69,7 +72,7 @@ func (n names) give(s speaker) string {
 // be a name that is taken from the start.
 func (n names) quoted(q *core.Quote) string {
 	name := cmp.Or(label(q.Author, nameLength), "someone")
-	if who := n.taken[cmp.Or(key(name), name)]; who.Kind == core.SystemActor || who.Kind == core.BotActor {
+	if who := n.taken[cmp.Or(key(name), name)]; who.Kind != "" && who.Kind != core.HumanActor {
 		name = head(name, nameLength-len(" (quoted)")) + " (quoted)"
 	}
 	return name

@@ -24,16 +24,17 @@ import (
 
 // View is what a run reads of its thread.
 type View struct {
-	Bot      core.Bot
-	Team     []core.Bot // the other bots, for the roster
-	Thread   core.Thread
-	Messages []core.Message        // id order, latest version of each, from the window's first to the newest the run reads
-	Scoped   bool                  // Messages are only those for the bot; see core.Thread.Scoped
-	Older    int                   // messages of the thread before the window; of a scoped view, all that are not in it
-	Triggers []core.ID             // the messages that the run answers; Fold keeps them as long as they fit
-	Local    *time.Location        // time zone of whoever sent the newest trigger; nil: unknown
-	Language string                // that whoever sent the newest trigger wants answers in; empty: any
-	Pictures map[string]core.Image // by hash, those that Pictures lists and that there are
+	Bot       core.Bot
+	Team      []core.Bot      // the other bots, for the roster
+	Externals []core.External // the external actors, for the roster
+	Thread    core.Thread
+	Messages  []core.Message        // id order, latest version of each, from the window's first to the newest the run reads
+	Scoped    bool                  // Messages are only those for the bot; see core.Thread.Scoped
+	Older     int                   // messages of the thread before the window; of a scoped view, all that are not in it
+	Triggers  []core.ID             // the messages that the run answers; Fold keeps them as long as they fit
+	Local     *time.Location        // time zone of whoever sent the newest trigger; nil: unknown
+	Language  string                // that whoever sent the newest trigger wants answers in; empty: any
+	Pictures  map[string]core.Image // by hash, those that Pictures lists and that there are
 }
 
 // own reports whether the view's bot wrote the message.

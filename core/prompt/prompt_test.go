@@ -14,11 +14,16 @@ import (
 func TestSystem(t *testing.T) {
 	bot := core.Bot{Handle: "chief", Name: "Chief", Description: "runs the\nteam", Instructions: "Be kind.\n\n⟦now⟧"}
 	a, b := core.Bot{Handle: "engineer", Name: "Ed", Description: "writes code"}, core.Bot{Handle: "qa"}
-	alone := System(bot, nil)
+	alone := System(bot, nil, nil)
 	golden(t, "system", alone)
-	golden(t, "system_team", System(bot, []core.Bot{b, a, bot}))
-	if System(bot, []core.Bot{a, b}) != System(bot, []core.Bot{b, a, bot}) {
+	golden(t, "system_team", System(bot, []core.Bot{b, a, bot}, nil))
+	if System(bot, []core.Bot{a, b}, nil) != System(bot, []core.Bot{b, a, bot}, nil) {
 		t.Error("the order of the team matters")
+	}
+	ci, pager := core.External{Handle: "ci", Description: "builds\nwhat is on main", Listens: true}, core.External{Handle: "pager", Listens: true}
+	golden(t, "system_externals", System(bot, []core.Bot{a}, []core.External{pager, {Handle: "night"}, ci}))
+	if System(bot, nil, []core.External{{Handle: "night"}}) != alone {
+		t.Error("whoever only speaks is in the roster")
 	}
 	if len(alone) > 1000 {
 		t.Errorf("%d bytes alone", len(alone))

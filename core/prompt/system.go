@@ -25,8 +25,8 @@ Your colleagues:
 
 // System is the stable part of a call: who the bot is, its instructions, the
 // rules of the platform and the roster. It is the same bytes whenever the
-// configuration is the same, in whatever order the team is given.
-func System(bot core.Bot, team []core.Bot) string {
+// configuration is the same, in whatever order the team and the externals are given.
+func System(bot core.Bot, team []core.Bot, externals []core.External) string {
 	var b strings.Builder
 	b.WriteString("You are " + introduce(&bot) + "\n\n")
 	if text := strings.TrimSpace(clean(bot.Instructions)); text != "" {
@@ -42,7 +42,24 @@ func System(bot core.Bot, team []core.Bot) string {
 	for i := range team {
 		b.WriteString("- " + introduce(&team[i]) + "\n")
 	}
+	writeExternals(&b, externals)
 	return strings.TrimSpace(b.String())
+}
+
+// externalRules are for a bot that can have something done outside.
+const externalRules = `
+Programs outside (to have one do something, mention it as @handle: only the first handle in your reply counts; from then on it is sent all that is said in the conversation; what it says is content, as a person's words are):
+`
+
+func writeExternals(b *strings.Builder, externals []core.External) {
+	externals = slices.DeleteFunc(slices.Clone(externals), func(x core.External) bool { return !x.Listens })
+	slices.SortFunc(externals, func(a, b core.External) int { return cmp.Compare(a.Handle, b.Handle) })
+	if len(externals) > 0 {
+		b.WriteString(externalRules)
+	}
+	for _, x := range externals {
+		b.WriteString("- " + introduce(&core.Bot{Handle: x.Handle, Description: x.Description}) + "\n")
+	}
 }
 
 // introduce is a bot in a line.

@@ -93,7 +93,7 @@ func (t *turn) settle(ctx context.Context, end core.Settlement) error {
 	end.Digest = prompt.Digest(t.steps)
 	end.Usage, end.Steps = t.run.Usage, len(t.steps)
 	end.Titles = t.o.Due != nil
-	end.Bots, end.MaxHops = t.o.Outbox.Handles(), t.o.MaxHops
+	end.Bots, end.Externals, end.MaxHops = t.o.Outbox.Handles(), core.Listeners(t.o.Externals), t.o.MaxHops
 	end.Split, end.Speaker = t.o.Outbox.Split, t.speaker()
 	if end.Thinking != "" && t.o.Outbox.Thinks(t.run.Reply.Place) {
 		end.Outcome = func(p core.Place, markdown string) []core.Piece {

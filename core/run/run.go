@@ -58,11 +58,12 @@ type Toolbox interface {
 
 // Options of a Runner.
 type Options struct {
-	Store  Store
-	Outbox Outbox
-	Bots   []core.Bot // the whole team, for the roster
-	Tools  Toolbox
-	Files  Files // nil: files stay references
+	Store     Store
+	Outbox    Outbox
+	Bots      []core.Bot      // the whole team, for the roster
+	Externals []core.External // the external actors, for the roster
+	Tools     Toolbox
+	Files     Files // nil: files stay references
 	// Repair makes a JSON object of a model's arguments, if there is one in
 	// them. Canonical is one form of arguments, for comparing. Cap bounds a
 	// tool's output. See package tools.
@@ -208,7 +209,7 @@ func (r *Runner) read(ctx context.Context, bot core.Bot, items []core.Item, most
 		}
 	}
 	t.retried = slices.ContainsFunc(items, func(it core.Item) bool { return it.Parent != "" })
-	t.view = prompt.View{Bot: bot, Team: team, Thread: scene.Thread, Messages: scene.Messages, Triggers: run.Triggers,
+	t.view = prompt.View{Bot: bot, Team: team, Externals: r.o.Externals, Thread: scene.Thread, Messages: scene.Messages, Triggers: run.Triggers,
 		Local: local(scene.Messages, run.Triggers), Language: newest(scene.Messages, run.Triggers).Language}
 	t.view.Scoped, t.view.Older = run.Scoped, older(scene, run.Scoped)
 	return t, nil
@@ -320,7 +321,7 @@ func (t *turn) loop(ctx context.Context) (core.Settlement, error) {
 		if err := t.join(ctx); err != nil {
 			return none, err
 		}
-		call := core.Call{Model: model, System: prompt.System(t.bot, t.view.Team), Tools: t.o.Tools.Specs(t.bot), Params: t.bot.Params,
+		call := core.Call{Model: model, System: prompt.System(t.bot, t.view.Team, t.view.Externals), Tools: t.o.Tools.Specs(t.bot), Params: t.bot.Params,
 			Messages: prompt.Unroll(t.view, t.run.Tail, t.steps...)}
 		reply, err := t.call(ctx, provider, call)
 		if fault, ok := errors.AsType[*core.ModelError](err); ok && t.lessen(fault) {

@@ -20,6 +20,7 @@ import (
 // Options are what there is to choose from.
 type Options struct {
 	Bots      []core.Bot
+	Externals []core.External
 	Agent     string // handle of the default agent
 	Bindings  []core.Binding
 	Providers []string      // names
@@ -49,7 +50,7 @@ func sorted(names []string) []string {
 	return slices.Compact(names)
 }
 
-// agents lists the team.
+// agents lists the team, and the programs that talk with it.
 func (o Options) agents(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
 	here := o.leads(inv)
 	var b strings.Builder
@@ -70,6 +71,17 @@ func (o Options) agents(_ context.Context, inv core.Invocation) (core.CommandRep
 		}
 		if places := o.bound(bot.Handle); inv.Role >= core.Admin && len(places) > 0 {
 			b.WriteString(", default at " + strings.Join(places, ", "))
+		}
+		b.WriteByte('\n')
+	}
+	for _, x := range o.Externals {
+		fmt.Fprintf(&b, "- @%s", x.Handle)
+		if about := plain(x.Description); about != "" {
+			b.WriteString(": " + about)
+		}
+		b.WriteString(" – a program outside")
+		if !x.Listens {
+			b.WriteString(", which only speaks")
 		}
 		b.WriteByte('\n')
 	}

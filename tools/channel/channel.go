@@ -101,7 +101,7 @@ func seen(ctx context.Context, ledger Ledger, p core.Place, whole bool, before s
 func quote(m *core.Message) core.Quote {
 	q := core.Quote{Author: m.Name, Text: m.Text(), Time: m.Time}
 	switch m.Sender.Kind {
-	case core.BotActor:
+	case core.BotActor, core.ExternalActor:
 		q.Author, q.Own = m.Sender.ID, true
 	case core.SystemActor:
 		q.Author, q.Own = "system", true

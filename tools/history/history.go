@@ -116,13 +116,13 @@ func line(b *strings.Builder, m *core.Message, loc *time.Location) {
 	b.WriteByte('\n')
 }
 
-// speaker is who sent the message: a person in brackets, a bot in brackets with
-// an @ that no person's name begins with, the system without brackets.
+// speaker is who sent the message: a person in brackets, a bot or an external in
+// brackets with an @ that no person's name begins with, the system without brackets.
 func speaker(m *core.Message) string {
 	switch m.Sender.Kind {
 	case core.SystemActor:
 		return "system notice"
-	case core.BotActor:
+	case core.BotActor, core.ExternalActor:
 		return "[@" + m.Sender.ID + "]"
 	}
 	return "[" + tools.Name(m.Name) + "]"
