@@ -39,6 +39,7 @@ type Store interface {
 // Mail is told what an Accept did. It must not wait.
 type Mail interface {
 	Apply(core.Accepted)
+	Hold(d time.Duration)
 }
 
 // Options of a Bus.

@@ -17,6 +17,15 @@ const keepKeys = 7 * 24 * time.Hour
 // refuseEvery is how often one stranger hears a refusal.
 const refuseEvery = time.Hour
 
+const (
+	// crowd is how many events at once mean that more are about to come: hundreds
+	// come at once only when thousands do, or after time away.
+	crowd = 256
+	// crowdWait is how long runs wait for what comes next then: longer than the
+	// largest batch takes, and not so long that anybody notices.
+	crowdWait = 300 * time.Millisecond
+)
+
 // accept is the adapters' sink.
 func (b *Bus) accept(ctx context.Context, acc *account, batch []core.Inbound) error {
 	if len(batch) == 0 {
@@ -60,6 +69,9 @@ func (b *Bus) accept(ctx context.Context, acc *account, batch []core.Inbound) er
 		}
 	}
 	b.Deliver(done.Rows)
+	if len(batch) >= crowd {
+		b.mail.Hold(crowdWait)
+	}
 	b.mail.Apply(done)
 	b.prune(ctx)
 	return nil

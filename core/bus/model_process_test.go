@@ -314,6 +314,8 @@ func (p *process) queue(items []core.Item) {
 // post implements Mail.
 type post struct{ *process }
 
+func (p post) Hold(time.Duration) {}
+
 func (p post) Apply(a core.Accepted) {
 	p.mail = slices.DeleteFunc(p.mail, func(it core.Item) bool { return slices.Contains(a.Ended, it.ID) })
 	if p.running != "" && slices.Contains(a.Stopped, p.running) {

@@ -248,4 +248,5 @@ func (n *notes) Moved(_ context.Context, m core.Moving) error {
 }
 func (n *notes) Known(context.Context, core.Place, string) bool { return false }
 func (n *notes) Prune(context.Context, time.Time) (bool, error) { return false, nil }
+func (n *notes) Hold(time.Duration)                             {}
 func (n *notes) Apply(core.Accepted)                            {}

@@ -58,6 +58,8 @@ type System struct {
 	mu      sync.Mutex // guards the fields below
 	runs    map[core.ID]context.CancelCauseFunc
 	stopped []core.ID // stored runs that the stop has cut
+	held    time.Time // no run begins before
+	since   time.Time // when that began
 }
 
 // slotWait is how long an item waits for a slot before its person is told.
@@ -106,6 +108,33 @@ func (s *System) Apply(a core.Accepted) {
 		}
 	}
 	s.add(a.Items)
+}
+
+// Hold lets no run begin for so long, but those that are in progress go on: a
+// crowd of messages is coming in, and who has written them is told sooner that
+// they are read when nothing else is done meanwhile. However often it is called,
+// runs begin again after maxHold at most. It does not wait.
+func (s *System) Hold(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	if !now.Before(s.held) {
+		s.since = now
+	}
+	s.held = now.Add(d)
+	if most := s.since.Add(maxHold); s.held.After(most) {
+		s.held = most
+	}
+}
+
+// maxHold is less than people wait before they are told that they do.
+const maxHold = 2 * time.Second
+
+// until is when a run may begin.
+func (s *System) until() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.held
 }
 
 // Wake puts newly queued items into their mailboxes. It does not wait.
@@ -243,10 +272,13 @@ func (b *box) loop(pick, work context.Context) {
 			if b.since.IsZero() {
 				b.since = time.Now()
 			}
-			if b.running < workers {
+			next := b.since.Add(slotWait)
+			if held := b.s.until(); time.Now().Before(held) {
+				next = held
+			} else if b.running < workers {
 				slots = b.s.slots
 			}
-			patience.Reset(time.Until(b.since.Add(slotWait)))
+			patience.Reset(time.Until(next))
 		} else {
 			b.since = time.Time{}
 		}
@@ -256,7 +288,9 @@ func (b *box) loop(pick, work context.Context) {
 			b.start(work, &runs)
 		case <-b.wake:
 		case <-patience.C:
-			b.patience(work, &runs)
+			if !b.since.IsZero() && time.Since(b.since) >= slotWait {
+				b.patience(work, &runs)
+			}
 		case <-pick.Done():
 			return
 		}
