@@ -22,6 +22,7 @@ type DiscordChat struct {
 	name   string
 	parent *DiscordChat // of a thread
 	with   *DiscordUser // of a direct conversation
+	owner  *DiscordUser // of a thread: who has opened it
 
 	messages   []*discordMessage // guarded by d.mu, as is all below
 	archived   bool
@@ -45,7 +46,7 @@ func (c *DiscordChat) json(d *Discord) map[string]any {
 	}
 	out["guild_id"], out["name"] = d.guild, c.name
 	if c.kind == discordThread {
-		out["parent_id"] = c.parent.id
+		out["parent_id"], out["owner_id"] = c.parent.id, c.owner.ID
 		out["thread_metadata"] = map[string]any{"archived": c.archived, "locked": c.locked, "auto_archive_duration": 1440}
 	}
 	return out
@@ -133,25 +134,36 @@ func (d *Discord) getChannel(c *discordCall) (any, *discordError) {
 	return chat.json(d), nil
 }
 
-// editChannel reopens a thread, which everybody may unless it is locked.
+// editChannel reopens a thread, which everybody may unless it is locked, or names
+// it, which who has opened it may.
 func (d *Discord) editChannel(c *discordCall) (any, *discordError) {
 	chat, e := d.visible(c)
 	if e != nil {
 		return nil, e
 	}
 	var b struct {
-		Archived *bool `json:"archived"`
+		Archived *bool  `json:"archived"`
+		Name     string `json:"name"`
 	}
 	if e := c.decode(&b); e != nil {
 		return nil, e
 	}
 	switch {
-	case chat.kind != discordThread || b.Archived == nil:
+	case chat.kind != discordThread || b.Archived == nil && b.Name == "", chat.locked, b.Name != "" && chat.owner != d.me:
 		return nil, discordNo(50013)
-	case chat.locked:
-		return nil, discordNo(50013)
+	case chat.refuses != 0:
+		return nil, discordNo(chat.refuses)
+	case b.Archived == nil && chat.archived:
+		return nil, discordNo(50083)
+	case utf8.RuneCountInString(b.Name) > 100:
+		return nil, discordForm("name", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 100 in length.")
 	}
-	chat.archived = *b.Archived
+	if b.Name != "" {
+		chat.name = b.Name
+	}
+	if b.Archived != nil {
+		chat.archived = *b.Archived
+	}
 	d.tell("THREAD_UPDATE", chat, chat.json(d))
 	return chat.json(d), nil
 }
@@ -194,14 +206,14 @@ func (d *Discord) createThread(c *discordCall) (any, *discordError) {
 	case m == nil:
 		return nil, discordNo(10008)
 	}
-	return d.branch(m, b.Name).json(d), nil
+	return d.branch(m, d.me, b.Name).json(d), nil
 }
 
 // branch opens the thread of a message. Called with mu held.
-func (d *Discord) branch(m *discordMessage, name string) *DiscordChat {
+func (d *Discord) branch(m *discordMessage, by *DiscordUser, name string) *DiscordChat {
 	m.threaded = true
 	m.flags |= 1 << 5
-	t := &DiscordChat{d: d, id: m.id, kind: discordThread, name: name, parent: m.chat}
+	t := &DiscordChat{d: d, id: m.id, kind: discordThread, name: name, parent: m.chat, owner: by}
 	d.chats[t.id] = t
 	created := t.json(d)
 	created["newly_created"] = true

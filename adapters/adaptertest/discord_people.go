@@ -99,7 +99,7 @@ func (d *Discord) direct(u *DiscordUser) *DiscordChat {
 func (c *DiscordChat) Open(u *DiscordUser, name, text string) *DiscordChat {
 	c.d.mu.Lock()
 	defer c.d.mu.Unlock()
-	t := &DiscordChat{d: c.d, id: c.d.id(), kind: discordThread, name: name, parent: c}
+	t := &DiscordChat{d: c.d, id: c.d.id(), kind: discordThread, name: name, parent: c, owner: u}
 	c.d.chats[t.id] = t
 	created := t.json(c.d)
 	created["newly_created"] = true
@@ -117,7 +117,8 @@ func (c *DiscordChat) Thread(message string) *DiscordChat {
 	if t := c.d.chats[message]; t != nil {
 		return t
 	}
-	return c.d.branch(c.must(message), "thread")
+	m := c.must(message)
+	return c.d.branch(m, m.from, "thread")
 }
 
 // Branch is the thread of a message; nil: there is none.

@@ -128,6 +128,9 @@ type Platform interface {
 	Whispers(r Room, to Account) []string
 	// Files lists the files that we show in a room.
 	Files(r Room) ([]SentFile, error)
+	// Title is what a room is called, and Name has a person call it so.
+	Title(r Room) (string, error)
+	Name(r Room, by Account, title string) error
 	// Shown is what people see in a room now, oldest first; in a Channel, what is
 	// outside its threads.
 	Shown(r Room) []Shown
@@ -214,6 +217,12 @@ func (Lacking) Whispers(Room, Account) []string { return nil }
 
 // Files implements Platform.
 func (l Lacking) Files(Room) ([]SentFile, error) { return nil, l.err("files of ours") }
+
+// Title implements Platform.
+func (l Lacking) Title(Room) (string, error) { return "", l.err("titles") }
+
+// Name implements Platform.
+func (l Lacking) Name(Room, Account, string) error { return l.err("titles") }
 
 // Happen implements Platform.
 func (l Lacking) Happen(_ Room, s Strange) error { return l.err(string(s) + " events") }

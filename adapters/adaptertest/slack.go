@@ -47,6 +47,7 @@ type Slack struct {
 	pages    map[string]string // Markdown that was rendered
 	sessions map[string]string // status by channel and thread
 	statuses map[string]string // of assistant.threads.setStatus
+	titles   map[string]string // of sessions and assistant's threads
 	whispers []SlackWhisper
 	views    []string
 	triggers map[string]time.Time // when each trigger_id was made
@@ -86,6 +87,7 @@ func NewSlack(o SlackOptions) *Slack {
 		pages:    map[string]string{},
 		sessions: map[string]string{},
 		statuses: map[string]string{},
+		titles:   map[string]string{},
 		triggers: map[string]time.Time{},
 		tickets:  map[string]bool{},
 		sent:     map[string]*slackEvent{},

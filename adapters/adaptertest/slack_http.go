@@ -57,6 +57,8 @@ func slackMethods(name string) (slackMethod, bool) {
 		"chat.stopStream":              {(*Slack).stopStream, "chat:write"},
 		"assistant.threads.setStatus":  {(*Slack).threadsSetStatus, "chat:write"},
 		"agents.sessions.setStatus":    {(*Slack).sessionsSetStatus, "chat:write"},
+		"agents.sessions.rename":       {(*Slack).sessionsRename, "chat:write"},
+		"assistant.threads.setTitle":   {(*Slack).sessionsRename, "assistant:write"},
 		"conversations.info":           {(*Slack).conversationsInfo, "channels:read"},
 		"conversations.history":        {(*Slack).conversationsHistory, "channels:history"},
 		"conversations.replies":        {(*Slack).conversationsReplies, "channels:history"},

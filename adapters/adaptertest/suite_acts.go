@@ -25,6 +25,7 @@ var actCases = []testCase{
 	{"said before in a channel", testBeforeChannel},
 	{"said before in a thread", testBeforeThread},
 	{"read back", testRead},
+	{"title", testTitle},
 }
 
 // testButton: a press says who has pressed which button of which message.

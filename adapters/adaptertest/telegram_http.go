@@ -147,6 +147,8 @@ func (t *Telegram) method(name string) func(params) (any, *apiError) {
 		return t.deleteMessage
 	case "sendchataction":
 		return t.sendChatAction
+	case "editforumtopic":
+		return t.editForumTopic
 	case "setmessagereaction":
 		return t.setMessageReaction
 	case "setmycommands":

@@ -34,7 +34,7 @@ type message struct {
 }
 
 // services are the fields that make a message a service message.
-var services = strings.Fields(`forum_topic_created new_chat_members left_chat_member migrate_to_chat_id
+var services = strings.Fields(`forum_topic_created forum_topic_edited new_chat_members left_chat_member migrate_to_chat_id
 	migrate_from_chat_id new_chat_title pinned_message`)
 
 func (m *message) service() bool {

@@ -69,6 +69,7 @@ func (f *feed) message(ctx context.Context, fr frame, guild string) (found, erro
 	in.Others = in.Others && !in.Mentioned
 	if in.Place.Topic == m.ID && !c.thread() && !edited {
 		f.asked.put(m.ID, title(in.Text))
+		in.Unnamed = true // its thread gets that name from us
 	}
 	return found{events: []core.Inbound{in}}, nil
 }

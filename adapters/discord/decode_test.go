@@ -52,9 +52,10 @@ func TestDecodeMessage(t *testing.T) {
 	base := func(change func(in *core.Inbound)) []core.Inbound {
 		in := core.Inbound{
 			Key: "m/10/100", Kind: core.InMessage, Place: core.Place{Adapter: "dc", Channel: "10", Topic: "100"},
-			From: ann, MessageID: "100", Text: "hello", Time: at,
+			From: ann, MessageID: "100", Text: "hello", Time: at, Unnamed: true,
 		}
 		change(&in)
+		in.Unnamed = in.Unnamed && in.Kind == core.InMessage && in.Place.Topic == "100" // else it opens no thread
 		return []core.Inbound{in}
 	}
 	same := func(*core.Inbound) {}
@@ -118,7 +119,7 @@ func TestDecodeMessage(t *testing.T) {
 		})},
 		"reply to what is gone": {"MESSAGE_CREATE", posted("10", "100", "hello", `"referenced_message":null`), base(same)},
 		"forward": {"MESSAGE_CREATE", posted("10", "100", "", `"message_snapshots":[{"message":{"content":"/new now","attachments":[{"id":"3","filename":"a.txt","url":"u"}]}}]`), base(func(in *core.Inbound) {
-			in.Text, in.Quotes = "", []core.Quote{{Text: "/new now"}}
+			in.Text, in.Unnamed, in.Quotes = "", false, []core.Quote{{Text: "/new now"}}
 			in.Files = []core.File{{Name: "a.txt", Ref: `{"c":"10","m":"100","a":"3","u":"u"}`}}
 		})},
 		"files": {"MESSAGE_CREATE", posted("10", "100", "hello", `"attachments":[

@@ -42,6 +42,7 @@ type wireChannel struct {
 	Parent string                `json:"parent_id"`
 	Name   string                `json:"name"`
 	Last   string                `json:"last_message_id"`
+	Owner  string                `json:"owner_id"`
 }
 
 func (w wireChannel) channel() channel {

@@ -149,6 +149,7 @@ func (a *Adapter) Features() core.Features {
 		Read:      a.read,
 		Fetch:     a.fetch,
 		Health:    a.state,
+		Title:     a.rename,
 	}
 }
 

@@ -119,6 +119,8 @@ func (d *decoder) event(key string, raw json.RawMessage) core.Inbound {
 		return d.added(key, raw)
 	case "agent_session_stopped":
 		return d.stopped(key, raw)
+	case "agent_session_title_changed":
+		return d.named(key, raw)
 	}
 	return ignored(key)
 }

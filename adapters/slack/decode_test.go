@@ -66,6 +66,7 @@ func inMessage(change func(in *core.Inbound)) core.Inbound {
 		From: core.Person{ID: "slack:UANN", Name: "Ann", Zone: "Europe/Vienna"}, MessageID: ts, Time: time.Unix(1700000000, 300_000).UTC(),
 	}
 	change(&in)
+	in.Unnamed = in.Kind == core.InMessage && in.Place.Topic != ""
 	return in
 }
 
@@ -177,6 +178,10 @@ func TestDecodeMessages(t *testing.T) {
 		"a stop": {`{"type":"agent_session_stopped","user":"UANN","channel":"C1","thread_ts":"` + root + `","streaming_message_ts":[],"event_ts":"1700000009.000000"}`,
 			core.Inbound{Key: "e/A1/Ev1", Kind: core.InMessage, Place: core.Place{Adapter: "slack", Channel: "C1", Topic: root}, From: core.Person{ID: "slack:UANN", Name: "Ann", Zone: "Europe/Vienna"},
 				Text: "/stop", Mentioned: true, Command: true, Time: time.Unix(1700000009, 0).UTC()}},
+		"a title": {`{"type":"agent_session_title_changed","user":"UANN","channel":"C1","thread_ts":"` + root + `","title":"Mine","previous_title":"Ours","event_ts":"1700000009.000000"}`,
+			core.Inbound{Key: "e/A1/Ev1", Kind: core.InNamed, Place: core.Place{Adapter: "slack", Channel: "C1", Topic: root}, From: core.Person{ID: "slack:UANN", Name: "Ann", Zone: "Europe/Vienna"},
+				Text: "Mine", Time: time.Unix(1700000009, 0).UTC()}},
+		"a title of nothing": {`{"type":"agent_session_title_changed","title":"Mine"}`, core.Inbound{Key: "e/A1/Ev1", Kind: core.InUnreadable, Raw: json.RawMessage(`{"title":"Mine","type":"agent_session_title_changed"}`)}},
 		"a stop where a status is shown": {`{"type":"agent_session_stopped","user":"UANN","channel":"D1","thread_ts":"1700000000.000900"}`,
 			core.Inbound{Key: "e/A1/Ev1", Kind: core.InMessage, Place: core.Place{Adapter: "slack", Channel: "D1"}, Direct: true, From: core.Person{ID: "slack:UANN", Name: "Ann", Zone: "Europe/Vienna"},
 				Text: "/stop", Mentioned: true, Command: true}},
@@ -231,6 +236,7 @@ func TestDecodeInteractions(t *testing.T) {
 			core.Inbound{Key: "v/E1", Kind: core.InButton, Place: core.Place{Adapter: "slack", Channel: "D1"}, Direct: true, From: ann, MessageID: "1700000000.000500", Button: "x"}},
 		"another's button": {`"interactive","payload":{"type":"block_actions",` + message + `,"actions":[{"action_id":"other"}]}`, core.Inbound{Key: "v/E1", Kind: core.InIgnored}},
 		"stop":             {`"interactive","payload":{"type":"message_action","callback_id":"stop_thread",` + message + `}`, command(func(in *core.Inbound) { in.Text, in.Place = "/stop", at })},
+		"fork":             {`"interactive","payload":{"type":"message_action","callback_id":"fork_message",` + message + `}`, command(func(in *core.Inbound) { in.Text, in.Place, in.ReplyTo = "/fork", at, "1700000000.000500" })},
 		"ask": {`"interactive","payload":{"type":"message_action","callback_id":"ask_about_message",` + message + `}`, command(func(in *core.Inbound) {
 			in.Text, in.Place, in.Command = "Please look at this message.", at, false
 			in.Quotes = []core.Quote{{Author: "Bob", Text: "it & is"}}

@@ -19,6 +19,7 @@ const buttonPrefix = "b:"
 const (
 	askShortcut  = "ask_about_message"
 	stopShortcut = "stop_thread"
+	forkShortcut = "fork_message"
 )
 
 // command decodes a slash command. Slack does not show it to anybody, and
@@ -130,6 +131,8 @@ func (d *decoder) interaction(key string, raw json.RawMessage) core.Inbound {
 	switch i.Callback {
 	case stopShortcut:
 		in.Text, in.Command = "/stop", true
+	case forkShortcut:
+		in.Text, in.Command, in.ReplyTo = "/fork", true, clean(m.TS)
 	case askShortcut:
 		in.Text = "Please look at this message."
 		in.Files = files(m.Files.v)

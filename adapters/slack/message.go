@@ -75,7 +75,9 @@ func (d *decoder) message(key string, raw json.RawMessage, m *message) core.Inbo
 		// Not by the message's key: another signal of it may say more.
 		return ignored(key)
 	}
-	return d.said(core.InMessage, d.messageKey(m.Channel, m.TS), m)
+	in := d.said(core.InMessage, d.messageKey(m.Channel, m.TS), m)
+	in.Unnamed = in.Kind == core.InMessage && in.Place.Topic != "" // until a person names its session
+	return in
 }
 
 // messageKey is the key of every signal of a message. The team is ours, for

@@ -144,6 +144,7 @@ func (a *Adapter) Features() core.Features {
 		Read:      a.read,
 		Fetch:     a.fetch,
 		Health:    a.state,
+		Title:     a.title,
 	}
 }
 

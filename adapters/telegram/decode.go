@@ -70,6 +70,11 @@ func (d *decoder) event(key string, kind core.InboundKind, m *rawMessage) core.I
 			To:    strconv.FormatInt(m.MigrateToChatID, 10),
 			Time:  when(m),
 		}
+	case m.TopicEdited != nil && m.TopicEdited.Name != "" && m.From != nil && m.From.ID != d.me.ID && topic(m) != "":
+		return core.Inbound{
+			Key: key, Kind: core.InNamed, Place: core.Place{Adapter: d.adapter, Channel: channel, Topic: topic(m)},
+			Direct: m.Chat.Type == models.ChatTypePrivate, From: d.person(m), Text: clean(m.TopicEdited.Name), Time: when(m),
+		}
 	case !speaks(m) || m.From != nil && m.From.ID == d.me.ID:
 		return core.Inbound{Key: key, Kind: core.InIgnored}
 	}
@@ -82,6 +87,7 @@ func (d *decoder) event(key string, kind core.InboundKind, m *rawMessage) core.I
 		MessageID: strconv.Itoa(m.ID),
 		Files:     files(m),
 		Time:      when(m),
+		Unnamed:   kind == core.InMessage && d.unnamed(m),
 	}
 	if m.ForwardOrigin != nil {
 		// None of it is the sender's own words, and it addresses nobody here.

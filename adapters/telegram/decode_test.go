@@ -73,7 +73,25 @@ func TestDecode(t *testing.T) {
 		"topic": {
 			update("message", ann, room, `"text":"x","message_thread_id":5,"is_topic_message":true,
 				"reply_to_message":{"message_id":5,"date":1,`+us+`,`+room+`,"forum_topic_created":{"name":"T"}}`),
+			inMessage(func(in *core.Inbound) { in.Text, in.Place.Topic, in.Unnamed = "x", "5", true }), // we have made it
+		},
+		"topic of a person": {
+			update("message", ann, room, `"text":"x","message_thread_id":5,"is_topic_message":true,
+				"reply_to_message":{"message_id":5,"date":1,`+ann+`,`+room+`,"forum_topic_created":{"name":"T"}}`),
 			inMessage(func(in *core.Inbound) { in.Text, in.Place.Topic = "x", "5" }),
+		},
+		"topic that nobody has named": {
+			update("message", ann, room, `"text":"x","message_thread_id":5,"is_topic_message":true,
+				"reply_to_message":{"message_id":5,"date":1,`+ann+`,`+room+`,"forum_topic_created":{"name":"x","is_name_implicit":true}}`),
+			inMessage(func(in *core.Inbound) { in.Text, in.Place.Topic, in.Unnamed = "x", "5", true }),
+		},
+		"topic that gets a name": {
+			update("message", ann, room, `"message_thread_id":5,"is_topic_message":true,"forum_topic_edited":{"name":"Mine"}`),
+			inMessage(func(in *core.Inbound) { in.Kind, in.Text, in.Place.Topic, in.MessageID = core.InNamed, "Mine", "5", "" }),
+		},
+		"topic that gets another icon": {
+			update("message", ann, room, `"message_thread_id":5,"is_topic_message":true,"forum_topic_edited":{"icon_custom_emoji_id":"7"}`),
+			core.Inbound{Key: "m/-10042/31/-10042", Kind: core.InIgnored},
 		},
 		"General": {
 			update("message", ann, room, `"text":"x","message_thread_id":1,"is_topic_message":true`),

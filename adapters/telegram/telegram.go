@@ -137,6 +137,7 @@ func (a *Adapter) Features() core.Features {
 		Typing:    a.typing,
 		React:     a.react,
 		Fetch:     a.fetch,
+		Title:     a.title,
 		Invite:    a.invite,
 		Health:    a.state,
 	}

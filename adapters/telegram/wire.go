@@ -32,10 +32,19 @@ type rawMessage struct {
 	CaptionEntities []models.MessageEntity `json:"caption_entities"`
 	media
 
+	TopicCreated *topicName `json:"forum_topic_created"`
+	TopicEdited  *topicName `json:"forum_topic_edited"`
+
 	ForwardOrigin  *origin        `json:"forward_origin"`
 	ReplyToMessage *rawMessage    `json:"reply_to_message"`
 	Quote          *textQuote     `json:"quote"`
 	ExternalReply  *externalReply `json:"external_reply"`
+}
+
+// topicName is the name that a topic has got.
+type topicName struct {
+	Name     string `json:"name"`
+	Implicit bool   `json:"is_name_implicit"` // nobody has given it
 }
 
 // media are the files of a message.

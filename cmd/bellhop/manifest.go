@@ -50,6 +50,7 @@ func slackManifest(c config.Adapter) map[string]any {
 				"suggested_prompts": []m{{"title": "What can you do?", "message": "help"}, {"title": "Show what is going on", "message": "status"}}},
 			"shortcuts": []m{
 				{"name": "Ask bellhop about this", "type": "message", "callback_id": "ask_about_message", "description": "Start from this message; works inside threads too"},
+				{"name": "Fork from here", "type": "message", "callback_id": "fork_message", "description": "Begin again from this message, in its thread"},
 				{"name": "Stop this task", "type": "message", "callback_id": "stop_thread", "description": "Stop what runs in this thread"}},
 			"slash_commands": slash,
 		},
