@@ -12,7 +12,7 @@ import (
 // nil when the batch is durable; only then may the adapter acknowledge it. On
 // an error the adapter acknowledges nothing, backs off, and offers the batch
 // again. It may block; it may be called by one goroutine at a time. Of a press
-// it may set the Note.
+// or a command it may set the Note.
 type Sink func(ctx context.Context, batch []Inbound) error
 
 // Adapter is one account on one chat platform.
@@ -249,7 +249,7 @@ type Inbound struct {
 	Time      time.Time // the platform's
 	To        string    // InMoved: the channel's new id
 	Button    string    // InButton: the pressed button's Value
-	Note      string    // InButton: set by the sink. What the person who pressed is told, and nobody else, where that is possible
+	Note      string    // InButton, or a Command: set by the sink. What the person who pressed is told, and nobody else, where that is possible; of a command, only where they wait for an answer
 	Emoji     string    // InReaction: as Unicode
 	Removed   bool      // InReaction: taken away
 	Heard     bool      // InMessage, InAdded: nothing said at its place before it is still to come; see Cursor

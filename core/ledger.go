@@ -80,7 +80,7 @@ const (
 // Accepted is what an Accept did, in the order of its entries.
 type Accepted struct {
 	Fates   []Fate
-	Notes   []string   // what who pressed a button is told; empty: nothing
+	Notes   []string   // what who pressed a button, or gave a command in vain, is told; empty: nothing
 	Humans  []PersonID // who did it, by Human.ID
 	Items   []Item     // queued now
 	Ended   []ID       // items that ended unanswered by a run: cancelled, withdrawn

@@ -45,6 +45,9 @@ func (a *acceptance) turnAway(e *core.Entry, place core.Place) (core.Fate, error
 func (a *acceptance) refuse(e *core.Entry, place core.Place) (core.Fate, error) {
 	t := a.tally[a.human.ID]
 	if e.Refusal == "" || t.refused {
+		if e.In.Command {
+			a.note = strangerNote
+		}
 		return core.FateRefused, nil
 	}
 	t.refused = true

@@ -7,7 +7,7 @@ import (
 	"bellhop/core"
 )
 
-// What a person is told whose press has done nothing.
+// What a person is told whose press, or command, has done nothing.
 const (
 	strangerNote = "Only people whom my owner has let in can use this."
 	spentNote    = "This does not work any more."

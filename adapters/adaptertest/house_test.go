@@ -40,8 +40,15 @@ type maker func(commands []core.Command, cursors core.Cursors) core.Adapter
 
 // newHouse runs one over the engine, which it closes in the end.
 func newHouse(tb testing.TB, engine store.Engine, log *slog.Logger, name string, adapter maker) *house {
+	return newHouseWith(tb, engine, log, name, adapter, nil, func(*bus.Options) {})
+}
+
+// newHouseWith is newHouse with more commands, and with what rules make of who
+// is let in, once there is a platform with people.
+func newHouseWith(tb testing.TB, engine store.Engine, log *slog.Logger, name string, adapter maker, more []core.Command, rules func(*bus.Options)) *house {
 	h := &house{model: script.New()}
 	commands := append(bus.Commands(func() []bus.AdapterHealth { return h.bus.Health() }), mailbox.Commands()...)
+	commands = append(commands, more...)
 	slices.SortFunc(commands, func(x, y core.Command) int { return strings.Compare(x.Name, y.Name) })
 	var err error
 	if h.store, err = store.Open(tb.Context(), engine, store.Options{Log: log}); err != nil {
@@ -57,8 +64,10 @@ func newHouse(tb testing.TB, engine store.Engine, log *slog.Logger, name string,
 	bots := []core.Bot{{Handle: "chief", Name: "Chief", Model: "script/chief", Vision: true, Steps: 40, RunTime: 15 * time.Minute,
 		History: core.Budget{Tokens: 24_000, Messages: 80}}}
 	cursors := func(ctx context.Context) ([]core.Cursor, error) { return h.store.Cursors(ctx, name) }
-	h.bus = bus.New(tb.Context(), bus.Options{Store: h.store, Adapters: []core.Adapter{adapter(commands, cursors)}, Agent: "chief", Bots: bots,
-		Access: core.Access{Members: []string{name + ":*"}, Approvers: core.NewApprovers([]string{"requester"})}, Commands: commands, Log: log})
+	o := bus.Options{Store: h.store, Adapters: []core.Adapter{adapter(commands, cursors)}, Agent: "chief", Bots: bots,
+		Access: core.Access{Members: []string{name + ":*"}, Approvers: core.NewApprovers([]string{"requester"})}, Commands: commands, Log: log}
+	rules(&o)
+	h.bus = bus.New(tb.Context(), o)
 	runner := run.New(run.Options{Store: h.store, Outbox: h.bus, Bots: bots, Tools: set, Files: h.files, Repair: tools.Repair,
 		Canonical: tools.Canonical, Cap: tools.Cap, MaxHops: 20, Zone: time.UTC, Log: log,
 		Provider: func(string) (core.Provider, string, error) { return h.model, "chief", nil },

@@ -224,6 +224,11 @@ func (p *SlackPlatform) Order(r Room, by Account, command, text string) error {
 	return nil
 }
 
+// Shortcut uses a message shortcut of ours.
+func (p *SlackPlatform) Shortcut(r Room, by Account, message, callback string) {
+	p.rooms[r].Shortcut(p.user(by), message, callback)
+}
+
 // Marks implements Platform.
 func (p *SlackPlatform) Marks(r Room, message string) (list []string, _ error) {
 	for _, mark := range p.rooms[r].Reactions(message) {

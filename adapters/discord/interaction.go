@@ -30,7 +30,7 @@ type interaction struct {
 	id, token string
 	command   bool
 	private   bool
-	note      string // what only who pressed the button sees
+	note      string // what only who pressed the button, or gave the command, sees; a command has no other answer then
 	reply     *reply // of a command: what takes its answer
 }
 
@@ -139,14 +139,14 @@ func (f *feed) acknowledge(ctx context.Context, i *interaction) {
 	if i.command {
 		answer.Type = discordgo.InteractionResponseDeferredChannelMessageWithSource
 	}
-	if i.note != "" {
+	switch {
+	case i.note != "":
 		answer.Type = discordgo.InteractionResponseChannelMessageWithSource
 		answer.Data = &discordgo.InteractionResponseData{
 			Content: i.note, Flags: discordgo.MessageFlagsEphemeral,
 			AllowedMentions: &discordgo.MessageAllowedMentions{Parse: []discordgo.AllowedMentionType{}},
 		}
-	}
-	if i.private {
+	case i.private:
 		answer.Data = &discordgo.InteractionResponseData{Flags: discordgo.MessageFlagsEphemeral}
 	}
 	err := f.api.call(ctx, http.MethodPost, "interactions/"+i.id+"/"+i.token+"/callback", answer, nil)

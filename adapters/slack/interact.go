@@ -172,7 +172,7 @@ func (a *Adapter) whisper(ctx context.Context, batch []core.Inbound) {
 	defer cancel()
 	left := maxWhispers
 	for _, in := range batch {
-		if in.Note == "" || left == 0 {
+		if in.Kind != core.InButton || in.Note == "" || left == 0 {
 			continue
 		}
 		left--

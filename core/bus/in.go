@@ -64,7 +64,7 @@ func (b *Bus) accept(ctx context.Context, acc *account, batch []core.Inbound) er
 		}
 	}
 	for i, note := range done.Notes {
-		if note != "" && (done.Fates[i] != core.FateRefused || b.once("note "+string(batch[i].From.ID), refuseEvery)) {
+		if note != "" && (done.Fates[i] != core.FateRefused || batch[i].Command || b.once("note "+string(batch[i].From.ID), refuseEvery)) {
 			batch[i].Note = note
 		}
 	}

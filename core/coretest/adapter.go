@@ -85,7 +85,7 @@ func (a *adapter) Run(ctx context.Context, sink core.Sink) error {
 		a.mu.Lock()
 		a.pending = a.pending[len(batch):]
 		for _, in := range batch {
-			if in.Note != "" {
+			if in.Kind == core.InButton && in.Note != "" {
 				a.notes[in.Place] = append(a.notes[in.Place], in.From.Name+" alone sees: "+in.Note)
 			}
 		}
