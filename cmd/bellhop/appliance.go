@@ -64,13 +64,6 @@ func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner
 	a := &appliance{log: log, store: s, externals: externals(cfg), started: make(chan struct{})}
 	access := core.Access{Owners: slices.Clone(cfg.Access.Owners), Admins: cfg.Access.Admins, Members: cfg.Access.Members, Guests: cfg.Access.Guests,
 		Approvers: core.NewApprovers(cfg.Access.Approvers)}
-	commands := append(bus.Commands(func() []bus.AdapterHealth { return a.bus.Health() }), mailbox.Commands()...)
-	commands = append(commands, bus.PairCommand(bus.NewCode, func(adapter, code string) string {
-		if link := a.bus.Features(adapter).Invite; link != nil {
-			return link(code)
-		}
-		return ""
-	}))
 	bots, err := team(cfg)
 	if err != nil {
 		return nil, err
@@ -78,9 +71,7 @@ func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner
 	if err := makeFolders(folders(cfg)); err != nil {
 		return nil, err
 	}
-	commands = append(commands, setting.Commands(settings(cfg, bots))...)
-	commands = append(append(commands, bus.LinkCommand(bus.NewCode)), bus.MeCommands(cfg.Schedule.Zone())...)
-	slices.SortFunc(commands, func(x, y core.Command) int { return strings.Compare(x.Name, y.Name) })
+	commands := a.commands(cfg, bots)
 
 	var adapters []core.Adapter
 	var aside []string
@@ -134,6 +125,21 @@ func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner
 	a.names = title.New(title.Options{Store: s, Model: cfg.Purposes.Small, Provider: find, Show: a.bus.Title, Log: log})
 	a.mail = mailbox.New(mailbox.Options{Store: s, Runner: run, Bots: bots, MaxRuns: cfg.Limits.MaxRuns, External: a.hooks.Wake, Log: log})
 	return a, nil
+}
+
+// commands are all that people can say to the appliance itself, by name.
+func (a *appliance) commands(cfg *config.Config, bots []core.Bot) []core.Command {
+	commands := append(bus.Commands(func() []bus.AdapterHealth { return a.bus.Health() }), mailbox.Commands()...)
+	commands = append(commands, bus.PairCommand(bus.NewCode, func(adapter, code string) string {
+		if link := a.bus.Features(adapter).Invite; link != nil {
+			return link(code)
+		}
+		return ""
+	}))
+	commands = append(commands, setting.Commands(settings(cfg, bots))...)
+	commands = append(append(commands, bus.LinkCommand(bus.NewCode)), bus.MeCommands(cfg.Schedule.Zone())...)
+	slices.SortFunc(commands, func(x, y core.Command) int { return strings.Compare(x.Name, y.Name) })
+	return commands
 }
 
 // team makes the bots of the configuration, by handle.
