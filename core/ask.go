@@ -50,6 +50,7 @@ type Ask struct {
 	Text    string     `json:"text"`             // the question; of an approval, the call in one line
 	Choices []string   `json:"choices,omitempty"`
 	Grant   *Grantable `json:"grant,omitempty"` // of an approval
+	Lost    bool       `json:"lost,omitempty"`  // what was asked was damaged in the store: it can only expire
 
 	State   AskState   `json:"state"`
 	Created time.Time  `json:"created"`

@@ -175,7 +175,7 @@ func (a *acceptance) remindOf(e *core.Entry, th core.Thread, items []core.Item) 
 	}
 	for _, ask := range open {
 		theirs := slices.ContainsFunc(items, func(it core.Item) bool { return it.Bot == ask.Bot })
-		if !theirs || slices.Contains(ask.Told, e.In.From.ID) || len(ask.Told) >= maxTold {
+		if !theirs || slices.Contains(ask.Told, e.In.From.ID) || len(ask.Told) >= maxTold || !a.Now().Before(ask.Expires) {
 			continue
 		}
 		ask.Told = append(ask.Told, e.In.From.ID)

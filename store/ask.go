@@ -222,9 +222,12 @@ func (t *tx) conclude(a core.Ask, d decided, split func(core.Place, string) []co
 		return rows, nil, err
 	}
 	key := stepKey(run.ID, a.Step)
-	step, _, err := get[core.Step](t, key)
+	step, ok, err := get[core.Step](t, key)
 	if err != nil {
 		return nil, nil, err
+	}
+	if !ok {
+		step = t.lostStep(run.ID, a.Step)
 	}
 	if use := useOf(&step, a.CallID); use != nil {
 		use.Allowed = d.allow
@@ -234,9 +237,11 @@ func (t *tx) conclude(a core.Ask, d decided, split func(core.Place, string) []co
 				use.State = core.ToolFailed
 			}
 		}
-		if err := t.put(key, step); err != nil {
-			return nil, nil, err
-		}
+	} else {
+		step = told(step, a, d)
+	}
+	if err := t.put(key, step); err != nil {
+		return nil, nil, err
 	}
 	if d.message != nil {
 		if err := t.say(run, *d.message); err != nil {
@@ -344,41 +349,45 @@ func (t *tx) dropAsk(run core.Run, split func(core.Place, string) []core.Piece) 
 // that has been open for long, and one that nobody has answered expires. It
 // returns what follows and when to look next.
 func (s *Store) Lapse(ctx context.Context, split func(core.Place, string) []core.Piece) (core.Accepted, time.Time, error) {
-	var out core.Accepted
+	var did []lapse
 	var next time.Time
+	var ended bool
 	err := s.update(ctx, func(t *tx) error {
-		out, next = core.Accepted{}, time.Time{}
+		ended = false
+		earlier, _ := s.lapsed.get("")
+		var err error
+		if did, err = t.confirmed(earlier); err != nil {
+			return err
+		}
 		open, err := t.openAsks("")
 		if err != nil {
 			return err
 		}
 		for _, a := range open {
-			switch now := t.Now(); {
-			case !now.Before(a.Expires):
-				rows, items, err := t.conclude(a, expired(a), split)
-				if err != nil {
-					return err
-				}
-				out.Rows, out.Items = append(out.Rows, rows...), append(out.Items, items...)
-			case !a.Remind.IsZero() && !now.Before(a.Remind):
-				a.Remind = time.Time{}
-				if err := t.putAsk(a); err != nil {
-					return err
-				}
-				rows, err := t.show(core.Post{Kind: core.NoticePost, Thread: a.Thread, Place: a.Place}, core.Row{}, pieces(split, a.Place, reminder(a, now)))
-				if err != nil {
-					return err
-				}
-				out.Rows = append(out.Rows, rows...)
+			l, due, err := t.lapse(a, split)
+			if err != nil {
+				return err
+			}
+			if due {
+				did = append(did, l)
 			}
 		}
 		next, err = t.nextLook()
+		ended = err == nil
 		return err
 	})
-	return out, next, err
+	s.lapsed.note("", did, ended, err)
+	if err != nil {
+		return core.Accepted{}, time.Time{}, err
+	}
+	return follow(did), next, nil
 }
 
 func expired(a core.Ask) decided {
+	if a.Lost {
+		return decided{state: core.AskExpired, failed: true, outcome: "⚠ This was damaged in my store, so nobody can decide it any more.",
+			result: "What was asked here was damaged in the store before a person could decide it: nobody has answered, and nothing was allowed or done. Ask again if you still need it."}
+	}
 	after := span(a.Expires.Sub(a.Created))
 	if a.Kind == core.ApprovalAsk {
 		return decided{state: core.AskExpired, failed: true, refuse: true, outcome: "⌛ Nobody allowed this within " + after + ", so it was not done.",

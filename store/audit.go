@@ -19,6 +19,7 @@ type Books struct {
 	Runs     []core.Run
 	Open     []core.ID // runs that start-up would look at
 	Steps    map[core.ID][]core.Step
+	Asks     []core.Ask
 	Posts    []core.Post
 	Rows     []core.Row
 	Log      []core.Activity
@@ -45,6 +46,7 @@ func (s *Store) Audit(ctx context.Context) (Books, error) {
 				b.Steps[st.Run] = append(b.Steps[st.Run], st)
 				return nil
 			}),
+			collect(t, famAsk, &b.Asks),
 			collect(t, famPost, &b.Posts),
 			collect(t, famOutbox, &b.Rows),
 			t.wholeLog(&b),

@@ -40,7 +40,7 @@ func (c *checker) checkAsks() {
 			c.say("ask %s is %s, and its post has %d buttons", id, a.State, len(post.Buttons))
 		}
 		for _, st := range c.steps[a.Run] {
-			if use := useOf(&st, a.CallID); st.N == a.Step && (use == nil || use.Ask != id) {
+			if use := useOf(&st, a.CallID); st.N == a.Step && !lost(st) && (use == nil || use.Ask != id) {
 				c.say("ask %s is about the call %s of step %d, which does not know it", id, a.CallID, a.Step)
 			}
 		}

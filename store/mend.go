@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -12,32 +13,29 @@ import (
 )
 
 // mend moves damaged rows to the family x, where nothing reads them but a
-// person, rebuilds from other rows what it can, and tells about them.
+// person, rebuilds from other rows what it can, and tells about them. Those of
+// the other rows that turn out to be damaged, too, are mended with them.
 func (s *Store) mend(ctx context.Context, bad []damage) error {
-	var moved []damage
-	err := s.engine.Update(context.WithoutCancel(ctx), func(e Tx) error {
-		t := &tx{Tx: e, series: s.o.Series} // more damage that it meets counts as missing, and is mended when it is next met
-		moved = nil
-		for _, d := range bad {
-			got, err := t.Get(d.key)
-			if err != nil {
+	var moved, more []damage
+	err := errUnmended
+	for errors.Is(err, errUnmended) {
+		bad, more = append(bad, more...), nil
+		err = s.engine.Update(context.WithoutCancel(ctx), func(e Tx) (err error) {
+			t := &tx{Tx: e, series: s.o.Series}
+			if moved, err = t.quarantine(bad); err != nil {
 				return err
 			}
-			if !bytes.Equal(got[0], d.raw) {
-				continue // another has mended it meanwhile
+			for _, d := range moved {
+				if err := t.rebuild(d.key); err != nil {
+					return err
+				}
 			}
-			if err := errors.Join(t.Put(append([]byte(famBad), d.key...), d.raw), t.Delete(d.key)); err != nil {
-				return err
+			if more = t.bad; len(more) > 0 {
+				return errUnmended
 			}
-			moved = append(moved, d)
-		}
-		for _, d := range moved {
-			if err := t.rebuild(d.key); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+			return nil
+		})
+	}
 	if err != nil {
 		s.o.Log.Error("damaged rows cannot be moved away", "rows", len(bad), "err", err)
 		moved = bad
@@ -48,6 +46,35 @@ func (s *Store) mend(ctx context.Context, bad []damage) error {
 	}
 	return err
 }
+
+// rebuilt are the families of which a row is made from others, in the order in
+// which that is done: what others are made from comes first.
+var rebuilt = []string{famThread, famPlace, famArchived, famMessage, famStep, famQueue, famItem, famOpenRun, famRun, famAsk, famOpenAsk, famPost, famOutbox}
+
+// quarantine moves damaged rows away, and returns them in the order in which they
+// are to be rebuilt; not those that another has mended meanwhile.
+func (t *tx) quarantine(bad []damage) ([]damage, error) {
+	var moved []damage
+	for _, d := range bad {
+		got, err := t.Get(d.key)
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.Equal(got[0], d.raw) {
+			continue
+		}
+		if err := errors.Join(t.Put(append([]byte(famBad), d.key...), d.raw), t.Delete(d.key)); err != nil {
+			return nil, err
+		}
+		moved = append(moved, d)
+	}
+	slices.SortStableFunc(moved, func(x, y damage) int {
+		return cmp.Compare(slices.Index(rebuilt, familyOf(x.key)), slices.Index(rebuilt, familyOf(y.key)))
+	})
+	return moved, nil
+}
+
+func familyOf(key []byte) string { return string(key[:bytes.IndexByte(key, '/')+1]) }
 
 // What stands for text that is lost. People and models read it.
 const (
@@ -63,9 +90,8 @@ const nearby = 1000
 // rebuild writes a lost row anew from those that say the same, so that no work
 // depends on it in vain. It does nothing when they are lost, too.
 func (t *tx) rebuild(key []byte) error {
-	family := string(key[:bytes.IndexByte(key, '/')+1])
 	id := func(kind byte) core.ID { return core.NewID(kind, seqOf(key)) }
-	switch family {
+	switch familyOf(key) {
 	case famThread:
 		return t.rebuildThread(id(core.KindThread))
 	case famPlace:
@@ -97,7 +123,11 @@ func (t *tx) rebuild(key []byte) error {
 	case famStep:
 		run := core.NewID(core.KindRun, binary.BigEndian.Uint64(key[len(famStep):]))
 		n := int(binary.BigEndian.Uint16(key[len(famStep)+8:]))
-		return t.insert(key, core.Step{Run: run, N: n, Parts: []core.Part{core.Text(lostStep)}, Finish: core.FinishStop, Time: t.Now()})
+		return t.insert(key, t.lostStep(run, n))
+	case famAsk:
+		return t.rebuildAsk(id(core.KindAsk))
+	case famOpenAsk:
+		return t.rebuildOpenAsk(id(core.KindAsk))
 	case famPost:
 		return t.rebuildPost(id(core.KindPost))
 	case famOutbox:
@@ -256,6 +286,7 @@ func (t *tx) rebuildRun(id core.ID) error {
 	if err != nil || !ok {
 		return err
 	}
+	waits := false
 	var items []core.ID
 	var mail []core.Item
 	kvs, err := t.Scan(idKey(famItem, id), after([]byte(famItem)), 0)
@@ -267,9 +298,10 @@ func (t *tx) rebuildRun(id core.ID) error {
 		if err != nil {
 			return err
 		}
-		if !ok || it.Run != id || it.State != core.Doing {
+		if !ok || it.Run != id || it.State != core.Doing && it.State != core.Waiting {
 			continue
 		}
+		waits = waits || it.State == core.Waiting
 		items = append(items, it.ID)
 		if it.Kind == core.MessageItem {
 			mail = append(mail, it)
@@ -282,14 +314,9 @@ func (t *tx) rebuildRun(id core.ID) error {
 	if err != nil {
 		return err
 	}
-	run.ID, run.Post, run.Items = id, id.As(core.KindPost), items
+	run.ID, run.Items = id, items
 	if n := len(run.Triggers); n > 0 {
 		run.Upto = run.Triggers[n-1]
 	}
-	steps, err := t.Scan(idKey(famStep, id), after(idKey(famStep, id)), 0)
-	if err != nil {
-		return err
-	}
-	run.Steps = len(steps)
-	return t.insert(idKey(famRun, id), run)
+	return t.insertRun(run, waits)
 }

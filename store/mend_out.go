@@ -12,10 +12,11 @@ import (
 // rebuildPost makes a post from its run, the rows that wait of it, and the
 // platform ids that are known as its own.
 func (t *tx) rebuildPost(id core.ID) error {
-	run, ran, err := get[core.Run](t, idKey(famRun, id.As(core.KindRun)))
+	run, ask, err := t.ownerOf(id)
 	if err != nil {
 		return err
 	}
+	ran := run.ID != ""
 	var rows []core.Row
 	if err := each(t, []byte(famOutbox), 0, func(_ []byte, r core.Row) error {
 		if r.Post == id {
@@ -35,7 +36,7 @@ func (t *tx) rebuildPost(id core.ID) error {
 	if len(rows) > 0 {
 		last := rows[len(rows)-1]
 		p.Kind, p.Place, p.Chunks = last.Kind, last.Place, last.Chunk+1
-		if p.Buttons = last.Buttons; len(p.Buttons) > 0 || last.Again {
+		if p.Buttons = last.Buttons; len(p.Buttons) > 0 || last.Again || last.Kind == core.AskPost {
 			p.Card = &core.Card{Text: last.Text, Thinking: last.Thinking}
 		}
 		if last.Again {
@@ -46,8 +47,16 @@ func (t *tx) rebuildPost(id core.ID) error {
 	if err != nil {
 		return err
 	}
+	if p.Ask = ask.ID; ask.ID != "" {
+		p.Kind = core.AskPost
+	}
 	switch {
-	case ran && !run.State.Terminal():
+	case ask.ID != "" && len(rows) == 0:
+		p.Chunks, p.Ended = max(1, len(shown)), ask.Created
+		if len(shown) == 1 { // else it is not known which of them was the last
+			p.Card = &core.Card{Text: ask.Text}
+		}
+	case ran && run.Post == id && !run.State.Terminal():
 		if len(shown) > 0 {
 			p.Open = &shown[0]
 		}
@@ -157,4 +166,57 @@ func (t *tx) postOf(at []byte, seq uint64, chunk int) (core.Post, bool, error) {
 		return core.Post{}, false, nil
 	}
 	return get[core.Post](t, kvs[i].Key)
+}
+
+// ownerOf is the run that a post belongs to, if it is known, and what it has
+// asked in it, if anything.
+func (t *tx) ownerOf(post core.ID) (run core.Run, ask core.Ask, err error) {
+	run, ok, err := get[core.Run](t, idKey(famRun, post.As(core.KindRun)))
+	if err != nil {
+		return run, ask, err
+	}
+	if !ok {
+		open, err := t.openRuns("")
+		if err != nil {
+			return run, ask, err
+		}
+		for _, r := range open { // one that has asked before has a later post
+			if r.ID.Seq() < post.Seq() && post.Seq() <= r.Post.Seq() {
+				if r.Post == post {
+					return r, ask, nil
+				}
+				if found, err := t.askIn(r, post); err != nil || found.ID != "" {
+					return r, found, err
+				}
+			}
+		}
+		return run, ask, nil
+	}
+	if run.Post != post {
+		ask, err = t.askIn(run, post)
+	}
+	return run, ask, err
+}
+
+// askIn is what the run has asked in the post.
+func (t *tx) askIn(run core.Run, post core.ID) (core.Ask, error) {
+	steps, err := t.steps(run.ID)
+	if err != nil {
+		return core.Ask{}, err
+	}
+	asks, err := t.asksOf(steps)
+	if err != nil {
+		return core.Ask{}, err
+	}
+	if run.Ask != "" { // also if the step that knows it is lost
+		a, _, err := get[core.Ask](t, idKey(famAsk, run.Ask))
+		if err != nil {
+			return core.Ask{}, err
+		}
+		asks = append(asks, a)
+	}
+	if i := slices.IndexFunc(asks, func(a core.Ask) bool { return a.Post == post }); i >= 0 {
+		return asks[i], nil
+	}
+	return core.Ask{}, nil
 }

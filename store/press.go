@@ -31,8 +31,12 @@ func (a *acceptance) press(e *core.Entry, place core.Place) (core.Fate, error) {
 	switch {
 	case !works && len(post.Buttons) > 0: // somebody has made it up
 		return core.FateIgnored, nil
-	case !works && post.Ask != "" && e.Command != nil: // decided: the command says by whom
-		return a.pressAsk(e, post)
+	case !works && post.Ask != "" && e.Command != nil:
+		ask, _, err := get[core.Ask](a.tx, idKey(famAsk, post.Ask))
+		if err != nil || ask.State == core.AskOpen { // it never had such a button
+			return core.FateIgnored, err
+		}
+		return a.pressAsk(e, post) // decided: the command says by whom
 	case !works:
 		return core.FateIgnored, a.disarm(post.ID)
 	case a.authorise(e, core.Deed{Command: e.Command}) != core.Allowed:

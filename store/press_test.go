@@ -34,8 +34,8 @@ func (w *world) post(id core.ID) core.Post {
 // press is a press of a button, which the bus has found to be the command.
 func (w *world) press(shown, value string) core.Entry {
 	e := w.event(core.InButton, shown, "")
-	name, _, _ := strings.Cut(value, " ")
-	e.In.Button, e.Command = value, w.command(name).Command
+	name, args, _ := strings.Cut(value, " ")
+	e.In.Button, e.Command, e.Args = value, w.command(name).Command, args
 	return e
 }
 

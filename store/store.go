@@ -48,6 +48,7 @@ type Store struct {
 	accepted unsure[core.Accepted] // by event
 	settled  unsure[core.Settled]  // by run
 	parked   unsure[core.Parked]   // by run and call
+	lapsed   unsure[[]lapse]       // under one key
 	buried   unsure[[]core.Row]    // by post
 
 	said      unsure[core.Said]      // by event

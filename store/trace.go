@@ -8,7 +8,7 @@ import (
 	"bellhop/core"
 )
 
-// Trace follows the ID of a message, item, run or post to the message that it
+// Trace follows the ID of a message, item, run, ask or post to the message that it
 // belongs to, and that message through its items and runs to its outcomes.
 // core.ErrNotFound when nothing of these kinds has the ID, and the activity log
 // knows of none.
@@ -82,6 +82,16 @@ func (t *tx) trace(l *core.Life, id, thread core.ID) error {
 			return t.traceRun(l, run)
 		}
 		return t.follow(l, nil, []core.ID{id})
+	case core.KindAsk:
+		ask, err := need[core.Ask](t, famAsk, id)
+		if err != nil {
+			return err
+		}
+		run, err := need[core.Run](t, famRun, ask.Run)
+		if err != nil {
+			return err
+		}
+		return t.traceRun(l, run)
 	}
 	return core.ErrNotFound
 }
@@ -179,14 +189,18 @@ func (t *tx) follow(l *core.Life, runs, posts []core.ID) error {
 			continue
 		}
 		l.Runs = append(l.Runs, run)
+		if l.Steps[id], err = t.steps(id); err != nil {
+			return err
+		}
+		asks, err := t.asksOf(l.Steps[id])
+		if err != nil {
+			return err
+		}
+		for _, a := range asks {
+			posts = append(posts, a.Post)
+		}
 		if !slices.Contains(posts, run.Post) {
 			posts = append(posts, run.Post)
-		}
-		if err := each(t, idKey(famStep, id), 0, func(_ []byte, st core.Step) error {
-			l.Steps[id] = append(l.Steps[id], st)
-			return nil
-		}); err != nil {
-			return err
 		}
 	}
 	for _, id := range posts {

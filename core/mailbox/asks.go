@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"bellhop/core"
 )
@@ -189,8 +190,11 @@ func askNamed(inv core.Invocation, word string) (core.ID, bool, error) {
 // decide has the person decide, and says what came of it.
 func decide(inv core.Invocation, a core.Ask, ans core.Answer, done string) (core.CommandReply, error) {
 	ans.By, ans.Human, ans.Role, ans.Here = core.Requester{ID: inv.From.ID, Name: name(inv.From)}, inv.Human, inv.Role, a.Place == inv.Place
-	if a.State != core.AskOpen {
+	switch {
+	case a.State != core.AskOpen:
 		return nothing(ended(a))
+	case !time.Now().Before(a.Expires): // it will be closed in a moment
+		return nothing("That is too late: nobody had answered in time.")
 	}
 	ok, err := inv.Desk.Decide(a.ID, ans)
 	switch {
