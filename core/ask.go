@@ -135,6 +135,8 @@ type Parking struct {
 	Life    time.Duration // after which it expires
 	Worked  time.Duration // since the run began, or last waited
 	Speaker Speaker
+	// Externals are the handles of the external actors that can be told of it.
+	Externals []string
 }
 
 // Parked is a run that waits, and keeps its thread waiting for its bot.
@@ -143,5 +145,6 @@ type Parked struct {
 	Bot    string
 	Thread ID
 	Rows   []Row     // to deliver
+	Items  []Item    // of external actors, queued now
 	Next   time.Time // when an ask is to be looked at again
 }

@@ -44,11 +44,21 @@ type Said struct {
 	Rows    []Row
 }
 
+// ExternalAnswer is what an external actor answers to a question.
+type ExternalAnswer struct {
+	From      string // handle
+	Ask       ID
+	Text      string   // or a choice of the question, by its words or its number
+	Externals []string // handles that can be told something
+	Split     func(p Place, markdown string) []Piece
+}
+
 // Errand is an item of an external actor with what it is about.
 type Errand struct {
 	Item    Item
 	Message Message // latest version
 	Thread  Thread
+	Ask     ID // the open question that the message asks; empty: none
 }
 
 // Attempt is how an errand went. The zero value: well.

@@ -39,7 +39,9 @@ func (a *acceptance) answer(ask core.Ask, ans core.Answer, msg *core.Message) (b
 	if ask.State != core.AskOpen || !a.Now().Before(ask.Expires) || !ask.May(ans, a.batch.Access.Approvers) {
 		return false, nil
 	}
-	rows, items, err := a.conclude(ask, verdict(ask, ans, msg), a.batch.Split)
+	d := verdict(ask, ans, msg)
+	d.tell = a.batch.Externals
+	rows, items, err := a.conclude(ask, d, a.batch.Split)
 	a.out.Rows, a.out.Items = append(a.out.Rows, rows...), append(a.out.Items, items...)
 	return err == nil, err
 }

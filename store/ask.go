@@ -154,6 +154,9 @@ func (t *tx) park(run core.Run, step core.Step, p core.Parking) (core.Parked, er
 			return out, err
 		}
 		post.Message = msg.ID
+		if out.Items, err = t.inform(&th, msg, p.Externals, nil); err != nil {
+			return out, err
+		}
 	}
 	head := core.Row{ReplyTo: run.Reply.To, After: run.Reply.After, Answers: run.Reply.Answers, Speaker: p.Speaker}
 	if out.Rows, err = t.show(post, head, p.Pieces); err != nil {
@@ -207,6 +210,7 @@ type decided struct {
 	always  bool          // the call is allowed for good
 	answer  core.Answer   // empty: nobody's
 	message *core.Message // the answer as a message of the thread; nil: there is none
+	tell    []string      // external actors that can be told of the message
 	after   string        // platform id of the message that answers; empty: none
 }
 
@@ -243,8 +247,9 @@ func (t *tx) conclude(a core.Ask, d decided, split func(core.Place, string) []co
 	if err := t.put(key, step); err != nil {
 		return nil, nil, err
 	}
+	var items []core.Item
 	if d.message != nil {
-		if err := t.say(run, *d.message); err != nil {
+		if items, err = t.say(run, *d.message, d.tell); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -290,25 +295,30 @@ func (t *tx) conclude(a core.Ask, d decided, split func(core.Place, string) []co
 		return nil, nil, err
 	}
 	it := core.Item{ID: id, Kind: core.ResumeItem, Bot: run.Bot, Adapter: run.Reply.Place.Adapter, Thread: run.Thread, Run: run.ID, State: core.Queued, Created: t.Now()}
-	return rows, []core.Item{it}, t.queue(it)
+	return rows, append(items, it), t.queue(it)
 }
 
-// say adds the answer to a run's question to its thread.
-func (t *tx) say(run core.Run, msg core.Message) error {
+// say adds the answer to a run's question to its thread, and tells the external
+// actors there.
+func (t *tx) say(run core.Run, msg core.Message, listening []string) ([]core.Item, error) {
 	th, err := need[core.Thread](t, famThread, run.Thread)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	msg.Answers, msg.For, msg.After = run.ID, run.Bot, run.Upto
 	if msg, err = t.addMessage(&th, msg); err != nil {
-		return err
+		return nil, err
 	}
 	if msg.PlatformID != "" {
 		if err := t.put(t.platformKey(th.Place, msg.PlatformID), platformRow{Thread: th.ID, Message: msg.ID}); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return t.put(idKey(famThread, th.ID), th)
+	items, err := t.inform(&th, msg, listening, nil)
+	if err != nil {
+		return nil, err
+	}
+	return items, t.put(idKey(famThread, th.ID), th)
 }
 
 // close stores the ask's end and has its post show it.

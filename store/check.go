@@ -300,7 +300,7 @@ func (c *checker) checkMessages() {
 				c.say("message %s: version %d, number %d of %s, stands in the place of version %d, number %d of %s", id, v.Version, v.N, v.Thread, i, m.N, m.Thread)
 			}
 		}
-		if m.Answers != "" && (m.Sender.Kind != core.HumanActor || c.runs[m.Answers].Bot != m.For) {
+		if m.Answers != "" && (m.Sender.Kind != core.HumanActor && m.Sender.Kind != core.ExternalActor || c.runs[m.Answers].Bot != m.For) {
 			c.say("message %s of a %s answers %s of @%s", id, m.Sender.Kind, m.Answers, m.For)
 		}
 		if m.Corrects != "" && c.messages[m.Corrects] == nil {

@@ -290,9 +290,29 @@ func (s *Store) Errand(ctx context.Context, it core.Item) (core.Errand, error) {
 		if e.Message, ok, err = t.message(it.Thread, e.Item.Message); err == nil && !ok {
 			err = fmt.Errorf("%s: %w", e.Item.Message, core.ErrNotFound)
 		}
+		if err != nil {
+			return err
+		}
+		e.Ask, err = t.askedIn(e.Message)
 		return err
 	})
 	return e, err
+}
+
+// askedIn is the open question that a message asks; empty: none.
+func (t *tx) askedIn(m core.Message) (core.ID, error) {
+	if m.Sender.Kind != core.BotActor {
+		return "", nil
+	}
+	post, _, err := get[core.Post](t, idKey(famPost, m.Post))
+	if err != nil || post.Ask == "" {
+		return "", err
+	}
+	a, ok, err := get[core.Ask](t, idKey(famAsk, post.Ask))
+	if !ok || a.Kind != core.QuestionAsk || a.State != core.AskOpen {
+		return "", err
+	}
+	return a.ID, nil
 }
 
 // oldest is the first item that waits where this one does, itself if none is

@@ -27,9 +27,10 @@ import (
 const socketName = "control.sock"
 
 type request struct {
-	Do  string  `json:"do"` // chat, trace, threads, tasks, send
-	Arg string  `json:"arg,omitempty"`
-	Say *saying `json:"say,omitempty"`
+	Do     string     `json:"do"` // chat, trace, threads, tasks, send, answer
+	Arg    string     `json:"arg,omitempty"`
+	Say    *saying    `json:"say,omitempty"`
+	Answer *answering `json:"answer,omitempty"`
 }
 
 type answer struct {
@@ -101,6 +102,10 @@ func (c *control) serve(ctx context.Context, conn net.Conn, a *appliance) {
 	}
 	if req.Do == "send" && req.Say != nil {
 		reply(conn, a.say(ctx, *req.Say))
+		return
+	}
+	if req.Do == "answer" && req.Answer != nil {
+		reply(conn, a.answer(ctx, *req.Answer))
 		return
 	}
 	if req.Do != "chat" {

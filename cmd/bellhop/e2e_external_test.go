@@ -207,3 +207,25 @@ func TestWebhooksSurviveKills(t *testing.T) {
 		}
 	})
 }
+
+// A question that there is not, and what is none, gets a line that says so.
+func TestAnswer(t *testing.T) {
+	h, _ := programs(t)
+	refused := func(want string, args ...string) {
+		t.Helper()
+		code, out, errs := h.invoke("", append([]string{"answer"}, args...)...)
+		if code != exitFailed || out != "" || !strings.Contains(errs, want) || strings.Count(errs, "\n") != 1 {
+			t.Errorf("answer %q ends with %d, %q and %q; want a line with %q", args, code, out, errs, want)
+		}
+	}
+	refused("bellhop does not run here", "--as", "ci", "a3", "yes")
+	p := h.run()
+	defer p.stop()
+	refused("there is no question a99", "--as", "ci", "a99", "yes")
+	refused(`there is no external actor "cron"`, "--as", "cron", "a99", "yes")
+	refused(`"m3" is no ID of a question`, "--as", "ci", "m3", "yes")
+	refused("the text is blank", "--as", "ci", "a99", " ")
+	if code, _, errs := h.invoke("", "answer", "--as", "ci"); code != exitUsage || !strings.Contains(errs, "answer") {
+		t.Errorf("without an ID: %d, %q", code, errs)
+	}
+}

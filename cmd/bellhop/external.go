@@ -147,6 +147,68 @@ the message.`, Args: maxArgs(1)}
 	return cmd
 }
 
+// answering is what a client wants answered.
+type answering struct {
+	As   string `json:"as"`
+	Ask  string `json:"ask"`
+	Text string `json:"text"`
+}
+
+// answer has an external actor answer a bot's question.
+func (a *appliance) answer(ctx context.Context, in answering) answer {
+	err := a.tryAnswering(ctx, in)
+	if err != nil {
+		return answer{Error: err.Error()}
+	}
+	return answer{}
+}
+
+func (a *appliance) tryAnswering(ctx context.Context, in answering) error {
+	if err := a.identity(in.As); err != nil {
+		return err
+	}
+	text := strings.TrimSpace(in.Text)
+	switch {
+	case text == "":
+		return errors.New("there is no answer: the text is blank")
+	case len(text) > maxSaying:
+		return fmt.Errorf("the text is too long: %d bytes, and %d are the most", len(text), maxSaying)
+	}
+	ask, err := parseID(core.KindAsk, "question", in.Ask)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-a.started:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return a.bus.AnswerAs(ctx, a.mail, core.ExternalAnswer{From: in.As, Ask: ask, Text: text})
+}
+
+// answerCommand is the command answer.
+func answerCommand(path *string) *cobra.Command {
+	var in answering
+	cmd := &cobra.Command{Use: "answer --as NAME ID [TEXT|-]", Short: "Answer a bot's question as an external actor",
+		Long: `Answer a question that a bot has asked in a conversation, in the name of an
+external actor that takes part there. The ID is that of the question, such as
+a3k. The text is the argument, or standard input if that is - or missing. Whether
+a bot may make a call people alone decide.`, Args: cobra.MatchAll(minArgs(1), maxArgs(2))}
+	cmd.Flags().StringVar(&in.As, "as", "", "the `name` of the external actor")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if in.As == "" {
+			return &usageError{errors.New("bellhop answer needs --as: see bellhop answer --help")}
+		}
+		in.Ask = args[0]
+		var err error
+		if in.Text, err = words(cmd.InOrStdin(), args[1:]); err != nil {
+			return err
+		}
+		return order(cmd, *path, request{Do: "answer", Answer: &in})
+	}
+	return cmd
+}
+
 // words are the text of a command line, or of its standard input.
 func words(in io.Reader, args []string) (string, error) {
 	if len(args) > 0 && args[0] != "-" {

@@ -99,6 +99,7 @@ the first of ./config.toml, $XDG_CONFIG_HOME/bellhop/config.toml (normally
 		&cobra.Command{Use: "tasks", Short: "List what is to do, is done, and was done in the last day", Args: noArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error { return ask(cmd, path, request{Do: "tasks"}) }},
 		sendCommand(&path),
+		answerCommand(&path),
 		&cobra.Command{Use: "manifest ADAPTER", Short: "Print the manifest of a Slack app for this configuration", Args: exactArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error { return manifest(cmd, path, args[0]) }},
 		&cobra.Command{Use: "invite ADAPTER", Short: "Print the link that installs a Discord bot in a server", Args: exactArgs(1),
@@ -123,6 +124,16 @@ func exactArgs(n int) cobra.PositionalArgs {
 func maxArgs(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > n {
+			return exactArgs(n)(cmd, args)
+		}
+		return nil
+	}
+}
+
+// minArgs wants at least n arguments.
+func minArgs(n int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < n {
 			return exactArgs(n)(cmd, args)
 		}
 		return nil

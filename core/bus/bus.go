@@ -24,6 +24,7 @@ import (
 // Store is the part of the ledger that the bus uses. See package store.
 type Store interface {
 	Accept(ctx context.Context, b core.Batch) (core.Accepted, error)
+	AnswerAs(ctx context.Context, in core.ExternalAnswer) (core.Said, error)
 	Say(ctx context.Context, say core.Saying) (core.Said, error)
 	Opened(ctx context.Context, run core.Run, r core.Receipt) error
 	RowOpened(ctx context.Context, row core.Row, r core.Receipt) error

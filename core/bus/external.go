@@ -36,6 +36,26 @@ func (b *Bus) Say(ctx context.Context, mail Mail, say core.Saying) (core.Said, e
 	return said, nil
 }
 
+// AnswerAs takes what an external actor answers to a question, and tells mail
+// who goes on. A *core.UserError says what is wrong with it.
+func (b *Bus) AnswerAs(ctx context.Context, mail Mail, in core.ExternalAnswer) error {
+	in.Text = strings.ToValidUTF8(in.Text, "�")
+	in.Externals, in.Split = b.o.Externals, b.Split
+	said, err := b.o.Store.AnswerAs(ctx, in)
+	if _, told := errors.AsType[*core.UserError](err); err != nil && !told {
+		said, err = b.o.Store.AnswerAs(ctx, in) // once more: it may have been stored
+	}
+	if err != nil {
+		if _, told := errors.AsType[*core.UserError](err); !told {
+			b.troubled(ctx, err)
+		}
+		return err
+	}
+	b.Deliver(said.Rows)
+	mail.Apply(core.Accepted{Items: said.Items})
+	return nil
+}
+
 // nowhere says why nothing can be said at a place that has no conversation.
 func (b *Bus) nowhere(p core.Place) string {
 	if b.accounts[p.Adapter].features.Threads && p.Topic == "" {

@@ -210,6 +210,10 @@ func (n *notes) Accept(_ context.Context, b core.Batch) (out core.Accepted, err 
 	return out, errors.Join(err, n.note("accept"))
 }
 
+func (n *notes) AnswerAs(_ context.Context, in core.ExternalAnswer) (core.Said, error) {
+	return core.Said{}, n.note("answer " + in.Text)
+}
+
 func (n *notes) Say(_ context.Context, say core.Saying) (core.Said, error) {
 	return core.Said{}, n.note("say " + say.Text)
 }

@@ -88,7 +88,7 @@ func undone(books store.Books) []string {
 		waits := slices.ContainsFunc(books.Runs, func(r core.Run) bool {
 			return r.Bot == it.Bot && r.Thread == it.Thread && r.State == core.Waiting && it.Kind == core.MessageItem
 		})
-		if !it.State.Terminal() && !waits {
+		if !it.State.Terminal() && it.State != core.Waiting && !waits {
 			say("%s of %s is still %s", it.ID, it.Bot, it.State)
 		}
 	}

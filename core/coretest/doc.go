@@ -60,6 +60,7 @@
 //	say PLACE PERSON [re=ID] [quote=…] TEXT
 //	aside PLACE PERSON [file=NAME] TEXT   said where our account is not told of it
 //	send HANDLE PLACE|THREAD [key=…] [re=ID] TEXT    what an external actor says
+//	reply HANDLE ASK TEXT        what an external actor answers to a question
 //	edit PLACE ID TEXT   a person changes a message
 //	delete PLACE ID      anybody's message goes; people's with an event
 //	react PLACE PERSON ID EMOJI    a person marks a message

@@ -174,3 +174,29 @@ func (w *world) send(s *scanner) error {
 	}()
 	return nil
 }
+
+// reply reads "HANDLE ASK TEXT", which an external actor answers to a question
+// through the control socket.
+func (w *world) reply(s *scanner) error {
+	if w.life == nil {
+		return fmt.Errorf("it does not run")
+	}
+	in := core.ExternalAnswer{From: s.word(), Ask: core.ID(s.word())}
+	var err error
+	if in.Text, err = s.text(); err != nil {
+		return err
+	}
+	l := w.life
+	go func() {
+		err := l.bus.AnswerAs(w.t.Context(), l.mail, in)
+		switch {
+		case l.over():
+			w.effect(in.From + " was not answered")
+		case err != nil:
+			w.effect(in.From + " was told: " + err.Error())
+		default:
+			w.effect(fmt.Sprintf("%s has answered %s", in.From, in.Ask))
+		}
+	}()
+	return nil
+}

@@ -68,6 +68,11 @@ func (l *ledger) Accept(ctx context.Context, b core.Batch) (out core.Accepted, e
 	return out, err
 }
 
+func (l *ledger) AnswerAs(ctx context.Context, in core.ExternalAnswer) (out core.Said, err error) {
+	err = l.tx("say", &out.Rows, func() (err error) { out, err = l.Store.AnswerAs(ctx, in); return err })
+	return out, err
+}
+
 func (l *ledger) Say(ctx context.Context, say core.Saying) (out core.Said, err error) {
 	err = l.tx("say", &out.Rows, func() (err error) { out, err = l.Store.Say(ctx, say); return err })
 	return out, err

@@ -264,6 +264,8 @@ func (w *world) do(l line) error {
 		text, err := s.text()
 		p.aside(at, who, file, text)
 		return err
+	case "reply":
+		return w.reply(&s)
 	case "send":
 		return w.send(&s)
 	case "edit", "delete":

@@ -24,7 +24,8 @@ const (
 // askQuestion parks the run until a person has answered the call's question.
 func (t *turn) askQuestion(ctx context.Context, st *core.Step, use *core.ToolUse, q core.Question) error {
 	said := cmp.Or(strings.TrimSpace(st.Text()), t.said())
-	text := joined(said, "❓ "+q.Text)
+	var text strings.Builder
+	text.WriteString(joined(said, "❓ "+q.Text))
 	nonce := newNonce()
 	var buttons []core.Button
 	features := t.o.Outbox.Features(t.run.Reply.Place.Adapter)
@@ -32,12 +33,12 @@ func (t *turn) askQuestion(ctx context.Context, st *core.Step, use *core.ToolUse
 		if features.Buttons {
 			buttons = append(buttons, core.Button{Label: c, Value: fmt.Sprintf("answer %d %s", i+1, nonce)})
 		} else {
-			text += fmt.Sprintf("\n%d. %s", i+1, c)
+			fmt.Fprintf(&text, "\n%d. %s", i+1, c)
 		}
 	}
 	return t.park(ctx, st, use, core.Parking{
 		Ask:  core.Ask{Kind: core.QuestionAsk, Text: q.Text, Choices: q.Choices, Others: t.others()},
-		Said: joined(said, "❓ "+q.Text), Pieces: t.o.Outbox.Split(t.run.Reply.Place, text), Buttons: buttons, Remind: questionRemind, Life: questionLife,
+		Said: joined(said, "❓ "+q.Text), Pieces: t.o.Outbox.Split(t.run.Reply.Place, text.String()), Buttons: buttons, Remind: questionRemind, Life: questionLife,
 	})
 }
 
@@ -45,6 +46,7 @@ func (t *turn) askQuestion(ctx context.Context, st *core.Step, use *core.ToolUse
 // core.ErrWaiting if that has succeeded.
 func (t *turn) park(ctx context.Context, st *core.Step, use *core.ToolUse, p core.Parking) error {
 	use.State, use.Started = core.ToolPending, time.Time{}
+	p.Externals = core.Listeners(t.o.Externals)
 	p.Ask.CallID, p.Speaker, p.Worked = use.CallID, t.speaker(), time.Since(t.began)
 	open := t.o.Outbox.Receipt(ctx, t.run)
 	var parked core.Parked
@@ -57,6 +59,9 @@ func (t *turn) park(ctx context.Context, st *core.Step, use *core.ToolUse, p cor
 	}
 	t.o.Outbox.Deliver(parked.Rows)
 	t.o.Outbox.Await(parked.Next)
+	if len(parked.Items) > 0 {
+		t.o.Wake(parked.Items)
+	}
 	t.log.Debug("run waits for a person", "kind", p.Ask.Kind, "call", use.Name)
 	return core.ErrWaiting
 }

@@ -15,7 +15,8 @@ type body struct {
 	ThreadID core.ID       `json:"thread_id"`
 	Place    string        `json:"place"`
 	Message  message       `json:"message"`
-	Reply    []string      `json:"reply"` // a command to run; what is to be said follows it
+	Question core.ID       `json:"question,omitempty"` // that the message asks: of kind question
+	Reply    []string      `json:"reply"`              // a command to run; what is to be said follows it
 	Created  time.Time     `json:"created_at"`
 	Sent     time.Time     `json:"sent_at"` // now: an old one is a replay
 }
@@ -48,8 +49,11 @@ func encode(e core.Errand, now time.Time) ([]byte, error) {
 	b := body{ItemID: e.Item.ID, Kind: e.Item.Kind, Actor: e.Item.Bot, ThreadID: e.Item.Thread, Place: e.Thread.Place.String(),
 		Message: message{ID: m.ID, Time: m.Time.UTC(), Sender: sender{m.Sender.Kind, m.Sender.ID, m.Name}, Text: m.Text(),
 			Mentions: append([]string{}, m.Mentions...), Hop: m.Hop, Corrects: m.Corrects},
-		Reply:   []string{"bellhop", "send", "--as", e.Item.Bot, "--to", string(e.Item.Thread), "--re", string(m.ID)},
-		Created: e.Item.Created.UTC(), Sent: now.UTC().Truncate(time.Millisecond)}
+		Reply:    []string{"bellhop", "send", "--as", e.Item.Bot, "--to", string(e.Item.Thread), "--re", string(m.ID)},
+		Question: e.Ask, Created: e.Item.Created.UTC(), Sent: now.UTC().Truncate(time.Millisecond)}
+	if e.Ask != "" {
+		b.Kind, b.Reply = core.QuestionItem, []string{"bellhop", "answer", "--as", e.Item.Bot, string(e.Ask)}
+	}
 	for _, p := range m.Parts {
 		if p.File != nil {
 			b.Message.Files = append(b.Message.Files, file{p.File.Name, p.File.MIME, p.File.Size})
