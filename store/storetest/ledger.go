@@ -43,6 +43,8 @@ func RunLedger(t *testing.T, most int, fresh func(t *testing.T) (open func() Eng
 			"rush":    h.rush,
 			"deliver": h.deliver,
 			"notify":  h.notify,
+			"speak":   h.speak,
+			"errand":  h.errand,
 			"restart": h.restart,
 			"forget":  h.forget,
 		})
@@ -195,6 +197,7 @@ func (h *house) start() {
 		queued[at] = append(queued[at], it)
 	}
 	for _, th := range h.threads {
+		h.told(th.waiting(), queued[desk{th, ci}])
 		for _, bot := range team {
 			at := desk{th, bot}
 			h.told(th.queued(bot), queued[at])
@@ -257,7 +260,8 @@ func (h *house) compare(*rapid.T) {
 	var have, want []string
 	for i, got := range books.Threads {
 		th := h.threads[i]
-		if got.Place.Channel != th.channel || got.Archived.IsZero() == th.archived || got.HopTold != th.hopTold {
+		if got.Place.Channel != th.channel || got.Archived.IsZero() == th.archived || got.HopTold != th.hopTold ||
+			slices.Contains(got.Externals, ci) != th.external || (got.Unreached[ci] != "") != (th.notice != nil) {
 			h.Fatalf("%+v, want %+v", got, th)
 		}
 		for _, ln := range th.lines {
@@ -325,7 +329,7 @@ func (h *house) sameTasks() {
 	}
 	var want, got []string
 	for _, th := range h.threads {
-		for _, it := range th.itemsThat(func(*item) bool { return true }) {
+		for _, it := range th.itemsThat(func(it *item) bool { return it.bot != ci }) {
 			want = append(want, fmt.Sprintf("%s for %s in %s: %s", it.state, it.bot, th.id, it.line.text))
 		}
 	}

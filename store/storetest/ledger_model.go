@@ -30,8 +30,10 @@ type thread struct {
 	channel  string
 	shared   []*line // of a fork: what was said before its own
 	lines    []*line
-	runs     []*run   // stored ones
-	bots     []string // who take part
+	runs     []*run     // stored ones
+	bots     []string   // who take part
+	external bool       // ci takes part
+	notice   *unreached // that stands
 	held     map[string][]*handOff
 	archived bool
 	hopTold  bool
@@ -56,6 +58,8 @@ type item struct {
 	line  *line
 	state core.State
 	run   *run
+
+	notice *unreached // that is the outcome
 }
 
 type run struct {
@@ -91,7 +95,7 @@ var speech = []struct {
 	to   []string
 }{
 	{"hello", nil}, {"and then|some more", nil}, {"@scout look", []string{scout}}, {"@chief and @scout, look", []string{chief, scout}}, {"@chief look", []string{chief}},
-	{"@scribe look", []string{scribe}},
+	{"@scribe look", []string{scribe}}, {"@ci look", []string{ci}}, {"@ci and @scout, look", []string{ci, scout}},
 }
 
 func addressed(text string) []string {
@@ -201,9 +205,9 @@ func (l *ledger) message(channel, id, text string) []*item {
 	if len(to) == 0 {
 		to = []string{chief}
 	}
-	ln, items := th.write(text, 0, to...)
+	ln, items := th.write(text, 0, inside(to)...)
 	l.lines[id] = ln
-	return items
+	return append(items, ln.inform(slices.Contains(to, ci))...)
 }
 
 // edit replaces a message that nothing has begun with, or corrects it.
@@ -212,10 +216,10 @@ func (l *ledger) edit(id, text string) (core.Fate, []*item) {
 	switch {
 	case ln.text == text:
 		return core.FateUnchanged, nil
-	case !slices.ContainsFunc(ln.items, func(it *item) bool { return it.state != core.Queued }):
+	case !slices.ContainsFunc(ln.items, func(it *item) bool { return it.state != core.Queued && it.bot != ci }):
 		ln.text = text
 		ln.version++
-		return core.FateEdited, nil
+		return core.FateEdited, ln.renew()
 	case ln.th.archived && !slices.Contains(l.current[ln.th.channel].shared, ln):
 		return core.FateIgnored, nil
 	}
@@ -227,6 +231,9 @@ func (l *ledger) withdraw(id string) (fate core.Fate, released []*item) {
 	fate = core.FateIgnored
 	ln := l.lines[id]
 	for _, it := range ln.items {
+		if it.bot == ci && !it.state.Terminal() {
+			fate, it.state = core.FateWithdrawn, core.Withdrawn
+		}
 		if it.state == core.Queued {
 			fate, it.state = core.FateWithdrawn, core.Withdrawn
 			released = append(released, ln.th.release(it.bot)...)
@@ -317,8 +324,9 @@ func (l *ledger) settle(th *thread, r *run, reply string) (woken []*item) {
 		l.say(th.channel, piece.Text)
 	}
 	to := slices.DeleteFunc(slices.Clone(addressed(reply)), func(bot string) bool { return bot == r.bot })
+	told := ln.inform(len(to) > 0 && to[0] == ci && hop < maxHops)
 	switch {
-	case len(to) == 0:
+	case len(to) == 0, to[0] == ci && hop < maxHops:
 	case hop >= maxHops:
 		if !th.hopTold {
 			l.say(th.channel, notice)
@@ -333,7 +341,7 @@ func (l *ledger) settle(th *thread, r *run, reply string) (woken []*item) {
 		th.drop(r.bot, to[0])
 		woken = ln.wake(to[0])
 	}
-	return append(woken, th.release(r.bot)...)
+	return slices.Concat(told, woken, th.release(r.bot))
 }
 
 // drop forgets a held hand-off that a newer one supersedes.
@@ -410,7 +418,14 @@ func (l *ledger) cancel(channel string, id core.ID) (woken []*item) {
 	}
 	for _, it := range l.itemsThat(func(it *item) bool { return is(it) || of(it.line) }) {
 		th := it.line.th
+		if it.bot == ci && !is(it) {
+			continue // bots work for messages
+		}
 		if th.channel != channel || it.state != core.Queued && it.state != core.Doing {
+			continue
+		}
+		if it.bot == ci {
+			it.state = core.Cancelled
 			continue
 		}
 		if it.state == core.Queued {
@@ -435,6 +450,10 @@ func (th *thread) retry(lines []*line, of *run) []*item {
 		for i, it := range slices.Clone(ln.items) {
 			newer := slices.ContainsFunc(ln.items[i+1:], func(x *item) bool { return x.bot == it.bot })
 			if newer || of != nil && it.run != of || it.state != core.Failed && it.state != core.Cancelled {
+				continue
+			}
+			if it.bot == ci {
+				out = append(out, th.resend(it)...)
 				continue
 			}
 			for _, with := range it.run.items {

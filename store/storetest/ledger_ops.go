@@ -41,7 +41,7 @@ func (h *house) offer(kinds []string, entries []core.Entry) {
 	var fates []core.Fate
 	var woken []*item
 	h.do(func() (err error) {
-		got, err = h.store.Accept(h.ctx, core.Batch{Entries: entries, Bots: team, Split: split, Shown: func(core.ID) string { return "" }})
+		got, err = h.store.Accept(h.ctx, core.Batch{Entries: entries, Bots: team, Externals: []string{ci}, Split: split, Shown: func(core.ID) string { return "" }})
 		return err
 	}, func() {
 		h.last = &entries[len(entries)-1]
@@ -199,7 +199,11 @@ func (h *house) happen(kind string, in core.Inbound, args string) (core.Fate, []
 	}
 	switch kind {
 	case "message":
-		return core.FateStored, h.message(channel, in.MessageID, in.Text)
+		woken := h.message(channel, in.MessageID, in.Text)
+		if !slices.ContainsFunc(woken, func(it *item) bool { return it.bot != ci }) {
+			return core.FateKept, woken
+		}
+		return core.FateStored, woken
 	case "edit":
 		return h.edit(in.MessageID, in.Text)
 	case "delete":
@@ -464,7 +468,7 @@ func (h *house) settle(t *rapid.T) {
 	if !ok {
 		return
 	}
-	h.end(at, rapid.SampledFrom([]string{"", "hello", "@scout look", "@scribe look", "@chief look", "and then|some more"}).Draw(t, "reply"))
+	h.end(at, rapid.SampledFrom([]string{"", "hello", "@scout look", "@scribe look", "@chief look", "and then|some more", "@ci look", "@ci and @scout, look"}).Draw(t, "reply"))
 }
 
 // rush has a bot hand on while somebody wants more of it, so that the hand-off
@@ -491,7 +495,7 @@ func (h *house) want(at desk) {
 // end settles the run of a desk with a reply; blank: it fails.
 func (h *house) end(at desk, reply string) {
 	f := h.at[at]
-	end := core.Settlement{State: core.Done, Kind: core.AnswerPost, Bots: team, MaxHops: maxHops, Split: split}
+	end := core.Settlement{State: core.Done, Kind: core.AnswerPost, Bots: team, Externals: []string{ci}, MaxHops: maxHops, Split: split}
 	end.Text, end.Answer = reply, reply
 	if reply == "" {
 		end.State, end.Kind, end.Text = core.Failed, core.ErrorPost, failed
