@@ -45,6 +45,7 @@ func chaos(r *rand.Rand) string {
 	busy := pick("queue", "steer")
 	say("bot chief history=24000/%s busy=%s", pick("4", "80"), busy)
 	say("bot engineer")
+	say("webhook ci")
 	say("llm engineer always %s", pick("say Done.", "wait 5s say @chief it is done."))
 	say("llm chief always %s", pick("say Yes, of course, at once.", "wait 1s say Yes, of course.", "slow 700ms Yes, of course, slowly.", "wait 40s say Yes, at last."))
 	if busy == "steer" {
@@ -53,7 +54,7 @@ func chaos(r *rand.Rand) string {
 	say("say dm alice Hello.")
 	deleted := false
 	for range 5 + r.IntN(15) {
-		switch r.IntN(16) {
+		switch r.IntN(19) {
 		case 0, 1, 2, 3:
 			say("say %s", pick("dm alice Hello.", "dm bob Hello there.", "#ops bob @bellhop hello", "dm alice Are you there?"))
 		case 4:
@@ -82,8 +83,14 @@ func chaos(r *rand.Rand) string {
 			}
 		case 15:
 			say("fault commit %s %s", pick("1", "2", "3"), pick("before", "full"))
+		case 16:
+			say("send ci dm/alice key=%s %s", pick("1", "2", "3"), pick("The build is red.", "@engineer look", "@chief look", "re=m2 @engineer fix it"))
+		case 17:
+			say("%s", pick("say dm alice @ci build it", "say dm bob @ci and @engineer, look", "llm chief say @ci please.", "say dm alice /cancel i9"))
+		case 18:
+			say("%s", pick("fault hook every notsent", "fault hook off", "fault hook lost", "fault hook hang", "fault hook refused", "crash before hook", "crash after hook", "crash before attempted", "crash after say"))
 		}
 	}
-	say("rest\ncrash off")
+	say("fault hook off\nrest\ncrash off")
 	return b.String()
 }

@@ -35,7 +35,7 @@ func (w *world) check() {
 	if n := w.failures(); n > w.failed {
 		w.failed, w.troubled = n, true
 	}
-	w.troubled = w.troubled && unfinished
+	w.troubled = w.troubled && (unfinished || w.life == nil)
 	if !w.busy() && !w.troubled {
 		c.problems = append(c.problems, w.left(books)...)
 		for _, p := range w.platforms {
