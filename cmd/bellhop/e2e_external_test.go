@@ -138,6 +138,9 @@ func TestSend(t *testing.T) {
 	if !strings.Contains(out, "sent by external nightly: Disk is almost full.") || !strings.Contains(out, "shown as platform message") {
 		t.Errorf("trace says\n%s", out)
 	}
+	if _, out, _ := h.invoke("", "trace", string(d.Item)); !strings.Contains(out, "for @ci") || !strings.Contains(out, "done after 1 tries") {
+		t.Errorf("trace says\n%s", out)
+	}
 	_, shown, _ := h.invoke("", "check")
 	if !strings.Contains(shown, `/hook?token=${HOOK}`) {
 		t.Errorf("check shows\n%s", shown)

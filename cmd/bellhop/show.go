@@ -80,6 +80,10 @@ func trace(l core.Life) string {
 			line(it.Created, "retries %s", it.Parent)
 		}
 		switch {
+		case it.External() && it.State.Terminal():
+			line(it.Ended, "%s after %d tries%s", it.State, it.Tries, because(it.Error))
+		case it.External() && it.Tries > 0:
+			line(it.Next, "is tried again, after %d tries%s", it.Tries, because(it.Error))
 		case it.State.Terminal():
 			line(it.Ended, "%s, in run %s, with outcome %s", it.State, it.Run, it.Outcome)
 		default:

@@ -123,7 +123,7 @@ func (b *box) add(it core.Item) {
 func (b *box) loop(pick, work context.Context) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
-	for pick.Err() == nil {
+	for pick.Err() == nil && work.Err() == nil {
 		b.mu.Lock()
 		fresh := b.fresh
 		b.fresh = nil
@@ -143,6 +143,7 @@ func (b *box) loop(pick, work context.Context) {
 		case <-b.wake:
 		case <-timer.C:
 		case <-pick.Done():
+		case <-work.Done():
 		}
 	}
 }
