@@ -54,6 +54,7 @@ var rows = map[string][]string{
 	"core/perm":       {"core", doublestar, mvdansh},
 	"core/prompt":     {"core"},
 	"core/webhook":    {"core"},
+	"core/report":     {"core"},
 	"core/run":        {"core", "core/perm", "core/prompt"},
 	"core/setting":    {"core", "core/workspace"},
 	"core/title":      {"core"},

@@ -144,6 +144,7 @@ type Desk interface {
 	// false: there is nothing.
 	Expel(who PersonID) (bool, error)
 	People
+	Record
 }
 
 // Forked is what a Fork did.

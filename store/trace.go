@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -43,13 +44,18 @@ func (t *tx) life(id, thread core.ID) (core.Life, error) {
 	if l.Log, logErr = t.lifeOf(ids...); logErr != nil {
 		return l, logErr
 	}
-	if err == nil || len(l.Log) == 0 {
-		return l, err
+	if err == nil || !slices.ContainsFunc(l.Log, func(a core.Activity) bool { return names(a, id) }) {
+		return l, err // another kind of thing may have the same number
 	}
 	if l.Thread.ID == "" { // all but the log is gone
 		l.Thread, _, err = get[core.Thread](t, idKey(famThread, l.Log[0].Thread))
 	}
 	return l, err
+}
+
+// names reports whether the activity is about what has the ID.
+func names(a core.Activity, id core.ID) bool {
+	return slices.Contains(a.Messages, id) || slices.Contains(a.Items, id) || a.Run == id || a.Run != "" && a.Run.As(core.KindPost) == id
 }
 
 func (t *tx) trace(l *core.Life, id, thread core.ID) error {
@@ -233,4 +239,31 @@ func (t *tx) follow(l *core.Life, runs, posts []core.ID) error {
 	th, _, err := get[core.Thread](t, idKey(famThread, thread))
 	l.Thread = th
 	return err
+}
+
+// Runs lists the newest runs, at most so many, and before them all older ones
+// that have not ended; oldest first.
+func (s *Store) Runs(ctx context.Context, newest int) ([]core.Run, error) {
+	var out []core.Run
+	err := s.view(ctx, func(t *tx) error {
+		kvs, err := t.ScanBack([]byte(famRun), after([]byte(famRun)), newest)
+		if err != nil {
+			return err
+		}
+		if out, err = t.openRuns(""); err != nil {
+			return err
+		}
+		for _, kv := range slices.Backward(kvs) {
+			run, ok, err := get[core.Run](t, kv.Key)
+			if err != nil {
+				return err
+			}
+			if ok && run.State.Terminal() {
+				out = append(out, run)
+			}
+		}
+		return nil
+	})
+	slices.SortFunc(out, func(x, y core.Run) int { return cmp.Compare(x.ID.Seq(), y.ID.Seq()) })
+	return out, err
 }

@@ -22,6 +22,7 @@ import (
 	"bellhop/core/llm"
 	"bellhop/core/llm/script"
 	"bellhop/core/mailbox"
+	"bellhop/core/report"
 	runner "bellhop/core/run"
 	"bellhop/core/setting"
 	"bellhop/core/title"
@@ -130,6 +131,7 @@ func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner
 // commands are all that people can say to the appliance itself, by name.
 func (a *appliance) commands(cfg *config.Config, bots []core.Bot) []core.Command {
 	commands := append(bus.Commands(func() []bus.AdapterHealth { return a.bus.Health() }), mailbox.Commands()...)
+	commands = append(commands, report.Commands(time.Local)...)
 	commands = append(commands, bus.PairCommand(bus.NewCode, func(adapter, code string) string {
 		if link := a.bus.Features(adapter).Invite; link != nil {
 			return link(code)

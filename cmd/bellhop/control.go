@@ -27,14 +27,16 @@ import (
 const socketName = "control.sock"
 
 type request struct {
-	Do     string     `json:"do"` // chat, trace, threads, tasks, send, answer
+	Do     string     `json:"do"` // chat, trace, threads, tasks, runs, activity, send, answer
 	Arg    string     `json:"arg,omitempty"`
 	Say    *saying    `json:"say,omitempty"`
 	Answer *answering `json:"answer,omitempty"`
+	Wanted *wanted    `json:"wanted,omitempty"` // of the activity log
 }
 
 type answer struct {
 	Text    string        `json:"text,omitempty"`
+	Last    core.ID       `json:"last,omitempty"` // of the activities in Text, the newest
 	Threads []core.Thread `json:"threads,omitempty"`
 	Error   string        `json:"error,omitempty"`
 }
@@ -156,6 +158,13 @@ func respond(ctx context.Context, s *store.Store, req request) answer {
 			return answer{Error: err.Error()}
 		}
 		return answer{Text: listTasks(open, ended)}
+	case "runs":
+		return respondRuns(ctx, s)
+	case "activity":
+		if req.Wanted == nil {
+			req.Wanted = &wanted{}
+		}
+		return respondActivity(ctx, s, *req.Wanted)
 	case "trace":
 		id, err := core.ParseID(req.Arg)
 		if err != nil {

@@ -217,8 +217,30 @@ func TestTraceAndThreads(t *testing.T) {
 	if !wantTask.MatchString(tasks) {
 		t.Errorf("tasks prints %q, want a line like %s", tasks, wantTask)
 	}
+	wantRun := regexp.MustCompile(`(?m)^r\w+ +done +assistant +t\w+ +0 `)
+	_, runs, _ := h.invoke("", "runs")
+	if !wantRun.MatchString(runs) {
+		t.Errorf("runs prints %q, want a line like %s", runs, wantRun)
+	}
+	_, activity, _ := h.invoke("", "activity")
+	for _, want := range []string{"message.accepted", "wakes @assistant", "run.done", "post.delivered", "feedback.given"} {
+		if !strings.Contains(activity, want) || strings.Contains(activity, "q1") {
+			t.Errorf("the activity log does not say %q, or says what was written:\n%s", want, activity)
+		}
+	}
+	if _, quiet, _ := h.invoke("", "activity", "--level", "warn"); quiet != "" {
+		t.Errorf("there are warnings: %s", quiet)
+	}
+	for _, flags := range [][]string{{"--level", "loud"}, {"--thread", "m1"}, {"--since", "soon"}} {
+		if code, _, _ := h.invoke("", append([]string{"activity"}, flags...)...); code != exitUsage {
+			t.Errorf("activity %v: exit code %d", flags, code)
+		}
+	}
 	if code := p.stop(); code != 0 {
 		t.Fatalf("exit code %d", code)
+	}
+	if _, alone, _ := h.invoke("", "activity"); alone != activity {
+		t.Errorf("without an appliance, activity prints %q, not %q", alone, activity)
 	}
 	id := string(idOf(h.books(), "q1"))
 	if _, alone, _ := h.invoke("", "tasks"); alone != tasks {
@@ -228,7 +250,7 @@ func TestTraceAndThreads(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("trace without an appliance: %s", errs)
 	}
-	for _, want := range []string{"message " + id, "Tell me q1", "queued", "picked", "shown as platform message", "delivered", "👍 from telegram:1111"} {
+	for _, want := range []string{"message " + id, "Tell me q1", "wakes @assistant (i", "the default bot there", "begins r", "is done", "piece 1 of 1, is platform message", "is shown", "👍 from telegram:1111"} {
 		if !strings.Contains(alone, want) {
 			t.Errorf("the trace does not say %q:\n%s", want, alone)
 		}

@@ -11,13 +11,13 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"bellhop/core/config"
+	"bellhop/core/report"
 )
 
 // version is stamped by the build.
@@ -100,6 +100,9 @@ the first of ./config.toml, $XDG_CONFIG_HOME/bellhop/config.toml (normally
 			RunE: func(cmd *cobra.Command, _ []string) error { return ask(cmd, path, request{Do: "tasks"}) }},
 		sendCommand(&path),
 		answerCommand(&path),
+		&cobra.Command{Use: "runs", Short: "List the newest runs of the agents, and those in progress", Args: noArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error { return ask(cmd, path, request{Do: "runs"}) }},
+		activityCommand(&path),
 		&cobra.Command{Use: "manifest ADAPTER", Short: "Print the manifest of a Slack app for this configuration", Args: exactArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error { return manifest(cmd, path, args[0]) }},
 		&cobra.Command{Use: "invite ADAPTER", Short: "Print the link that installs a Discord bot in a server", Args: exactArgs(1),
@@ -182,10 +185,4 @@ func check(cmd *cobra.Command, path string) error {
 }
 
 // oneLine is a text on one line, for lists.
-func oneLine(s string, most int) string {
-	r := []rune(strings.Join(strings.Fields(s), " "))
-	if len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return string(r)
-}
+func oneLine(s string, most int) string { return report.OneLine(s, most) }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"bellhop/core"
+	"bellhop/core/report"
 )
 
 // listThreads is the table of the command threads.
@@ -61,107 +62,7 @@ func listMessages(thread core.ID, msgs []core.Message, more bool) string {
 }
 
 // trace is a message's life, in the order in which it happened.
-func trace(l core.Life) string {
-	var b strings.Builder
-	line := func(at time.Time, format string, args ...any) {
-		fmt.Fprintf(&b, "%s  %s\n", clock(at), fmt.Sprintf(format, args...))
-	}
-	if m := l.Message; m.ID != "" {
-		fmt.Fprintf(&b, "message %s in %s at %s\n", m.ID, m.Thread, visible(l.Thread.Place.String()))
-		line(m.Time, "sent by %s %s: %s", m.Sender.Kind, visible(m.Sender.ID), visible(oneLine(m.Text(), 60)))
-		if m.Version > 0 {
-			line(m.Time, "edited %d times before a run read it", m.Version)
-		}
-	}
-	for _, it := range l.Items {
-		fmt.Fprintf(&b, "\nitem %s for @%s (%s)\n", it.ID, it.Bot, it.Kind)
-		line(it.Created, "queued")
-		if it.Parent != "" {
-			line(it.Created, "retries %s", it.Parent)
-		}
-		switch {
-		case it.External() && it.State.Terminal():
-			line(it.Ended, "%s after %d tries%s", it.State, it.Tries, because(it.Error))
-		case it.External() && it.Tries > 0:
-			line(it.Next, "is tried again, after %d tries%s", it.Tries, because(it.Error))
-		case it.State.Terminal():
-			line(it.Ended, "%s, in run %s, with outcome %s", it.State, it.Run, it.Outcome)
-		default:
-			fmt.Fprintf(&b, "%s  is %s\n", blankClock, it.State)
-		}
-	}
-	for _, r := range l.Runs {
-		fmt.Fprintf(&b, "\nrun %s of @%s, %d model calls, %d tokens in, %d out\n", r.ID, r.Bot, r.Usage.Calls, r.Usage.Input, r.Usage.Output)
-		line(r.Created, "picked %s", joined(r.Items))
-		for _, st := range l.Steps[r.ID] {
-			line(st.Time, "step %d: %s", st.N, describe(st))
-		}
-		if r.Resumes > 0 {
-			fmt.Fprintf(&b, "%s  resumed after %d crashes\n", blankClock, r.Resumes)
-		}
-		switch {
-		case r.State.Terminal():
-			line(r.Ended, "%s%s", r.State, because(r.Error))
-		default:
-			fmt.Fprintf(&b, "%s  is %s\n", blankClock, r.State)
-		}
-	}
-	for _, p := range l.Posts {
-		fmt.Fprintf(&b, "\npost %s (%s) at %s\n", p.ID, p.Kind, visible(p.Place.String()))
-		if p.Open != nil {
-			line(p.Open.Time, "opened as platform message %s", visible(p.Open.ID))
-		}
-		for i, r := range p.Shown {
-			line(r.Time, "chunk %d of %d shown as platform message %s", i+1, p.Chunks, visible(r.ID))
-		}
-		for _, row := range l.Rows {
-			if row.Post == p.ID {
-				fmt.Fprintf(&b, "%s  chunk %d is not delivered yet\n", blankClock, row.Chunk+1)
-			}
-		}
-		switch {
-		case p.Dead != "":
-			line(p.Ended, "given up: %s", visible(p.Dead))
-		case !p.Ended.IsZero():
-			line(p.Ended, "delivered")
-		}
-		for _, f := range p.Feedback {
-			line(f.Time, "%s from %s", visible(f.Emoji), visible(string(f.From)))
-		}
-	}
-	return b.String()
-}
-
-func describe(st core.Step) string {
-	var parts []string
-	for _, p := range st.Parts {
-		if p.Tool != nil {
-			parts = append(parts, fmt.Sprintf("%s(%s) %s", p.Tool.Name, visible(oneLine(p.Tool.Args, 60)), p.Tool.State))
-		}
-	}
-	if len(parts) == 0 {
-		parts = append(parts, "text, cut at the output limit")
-	}
-	for _, m := range st.Joined {
-		parts = append(parts, fmt.Sprintf("then %s joined", m))
-	}
-	return strings.Join(parts, ", ")
-}
-
-func because(err string) string {
-	if err == "" {
-		return ""
-	}
-	return ": " + visible(oneLine(err, 200))
-}
-
-func joined(ids []core.ID) string {
-	s := make([]string, len(ids))
-	for i, id := range ids {
-		s[i] = string(id)
-	}
-	return strings.Join(s, ", ")
-}
+func trace(l core.Life) string { return report.Trace(l, clock) }
 
 const blankClock = "                       "
 
@@ -173,11 +74,4 @@ func clock(t time.Time) string {
 	return t.Local().Format("2006-01-02 15:04:05.000")
 }
 
-// visible shows control characters instead of sending them to the terminal.
-func visible(s string) string {
-	q := fmt.Sprintf("%q", s)
-	if q = q[1 : len(q)-1]; q != s && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\u009b' }) {
-		return s
-	}
-	return q
-}
+func visible(s string) string { return report.Visible(s) }

@@ -12,6 +12,7 @@ import (
 	"bellhop/core"
 	"bellhop/core/bus"
 	"bellhop/core/mailbox"
+	"bellhop/core/report"
 	"bellhop/core/run"
 	"bellhop/core/setting"
 	naming "bellhop/core/title"
@@ -63,6 +64,7 @@ func begin(w *world) (*life, error) {
 	ctx := w.t.Context()
 	ledger := &ledger{Store: l.store, life: l, log: &w.journal}
 	commands := append(bus.Commands(func() []bus.AdapterHealth { return l.bus.Health() }), mailbox.Commands()...)
+	commands = append(commands, report.Commands(time.UTC)...)
 	commands = append(commands, bus.PairCommand(w.code, func(string, string) string { return "" }))
 	commands = append(commands, setting.Commands(w.settings())...)
 	commands = append(append(commands, bus.LinkCommand(w.code)), bus.MeCommands(time.UTC)...)
