@@ -135,10 +135,10 @@ func TestSend(t *testing.T) {
 	said("q2 "+strings.Repeat("\\", 100), append(d.Reply[2:], "-")...)
 	h.shows(h.direct, "a2.")
 	_, out, _ := h.invoke("", "trace", string(id))
-	if !strings.Contains(out, "sent by external nightly: Disk is almost full.") || !strings.Contains(out, "shown as platform message") {
+	if !strings.Contains(out, "nightly: Disk is almost full.") || !strings.Contains(out, "piece 1 of 1, is platform message") {
 		t.Errorf("trace says\n%s", out)
 	}
-	if _, out, _ := h.invoke("", "trace", string(d.Item)); !strings.Contains(out, "for @ci") || !strings.Contains(out, "done after 1 tries") {
+	if _, out, _ := h.invoke("", "trace", string(d.Item)); !strings.Contains(out, "@ci") || !strings.Contains(out, "done after 1 tries") {
 		t.Errorf("trace says\n%s", out)
 	}
 	_, shown, _ := h.invoke("", "check")
