@@ -30,7 +30,7 @@ func (c *checker) checkErrand(it core.Item) {
 // where it has said so.
 func (c *checker) checkUnreached(th core.Thread) {
 	for handle, id := range th.Unreached {
-		if post, ok := c.posts[id]; !ok || post.Thread != th.ID || post.Kind != core.NoticePost {
+		if post, ok := c.posts[id]; ok && (post.Thread != th.ID || post.Kind != core.NoticePost) {
 			c.say("thread %s has told in the post %q, which is a %s in %q, that it cannot reach @%s", th.ID, id, post.Kind, post.Thread, handle)
 		}
 	}

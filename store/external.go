@@ -372,12 +372,16 @@ func (t *tx) attempted(it *core.Item, a core.Attempt) (rows []core.Row, err erro
 	if err != nil {
 		return nil, err
 	}
+	_, told, err := get[core.Post](t, idKey(famPost, th.Unreached[it.Bot]))
+	if err != nil {
+		return nil, err
+	}
 	state, changed := core.Failed, false
 	switch {
 	case a.Failed == "":
 		state = core.Done
 		changed = th.Reached(it.Bot)
-	case ok && th.Unreached[it.Bot] == "":
+	case ok && !told:
 		rows, err = t.unreached(&th, it.Bot, a)
 		changed = true
 	}
