@@ -62,6 +62,11 @@ type Item struct {
 	Next  time.Time `json:"next,omitzero"` // it is not tried before
 	Error string    `json:"error,omitempty"`
 
+	// Unsorted: the message names no bot, and a model has yet to choose whose the
+	// item is. Until then it is the default bot's.
+	Unsorted bool  `json:"unsorted,omitempty"`
+	Usage    Usage `json:"usage,omitzero"` // what that has cost
+
 	// Left: an earlier process has left it, and may have begun its run without
 	// storing the pick. Post is of the run that it resumes then. Not stored.
 	Left bool `json:"-"`

@@ -42,8 +42,10 @@ type Batch struct {
 	// Delegates are those of Bots whom only bots wake.
 	Delegates []string
 	Externals []string // handles that can be told something
-	Commands  []Command
-	Access    Access // what the configuration gives
+	// Sort: a model chooses who answers a message that names no bot.
+	Sort     bool
+	Commands []Command
+	Access   Access // what the configuration gives
 	// Split cuts an outcome's text for a place. Pure.
 	Split func(p Place, markdown string) []Piece
 	// Shown is what a run's open post shows now; the text that "(stopped by …)"

@@ -201,6 +201,9 @@ func (a *acceptance) post(th *core.Thread, msg core.Message, others bool) error 
 		return err
 	}
 	items, err := a.enqueue(th, msg.ID, routed.Wake, "")
+	if err == nil && routed.Open && a.batch.Sort {
+		err = a.unsorted(items)
+	}
 	if err != nil {
 		return err
 	}

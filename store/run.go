@@ -27,12 +27,12 @@ func (s *Store) Pick(ctx context.Context, items []core.Item, window, most int) (
 			if err != nil {
 				return err
 			}
-			if ok && now.State == core.Doing {
+			if ok && now.Bot == it.Bot && now.State == core.Doing {
 				// It has waited for a slot: its post says so, and the receipt of
 				// that has stored a pick, which this one takes over.
 				begun = now.Run
 			}
-			if ok && (now.State == core.Queued || now.State == core.Doing) {
+			if ok && now.Bot == it.Bot && (now.State == core.Queued || now.State == core.Doing) {
 				mail = append(mail, now)
 			}
 		}
@@ -140,7 +140,7 @@ func (t *tx) draft(th core.Thread, mail []core.Item) (core.Run, error) {
 	run := core.Run{ID: mail[0].ID.As(core.KindRun), Post: mail[0].ID.As(core.KindPost), Bot: mail[0].Bot,
 		Thread: th.ID, State: core.Doing, Scoped: th.Scoped(mail[0].Bot), Reply: core.Reply{Place: th.Place, Direct: th.Direct}, Created: t.Now()}
 	for _, it := range mail {
-		run.Items = append(run.Items, it.ID)
+		run.Items, run.Usage = append(run.Items, it.ID), run.Usage.Add(it.Usage)
 		msg, ok, err := t.message(it.Thread, it.Message)
 		if err != nil {
 			return run, err
@@ -253,7 +253,7 @@ func (t *tx) begin(run core.Run) (core.Run, error) {
 		if err != nil {
 			return run, err
 		}
-		if !found || it.State != core.Queued {
+		if !found || it.State != core.Queued || it.Bot != run.Bot {
 			continue
 		}
 		if err := t.fresh(run, it); err != nil {

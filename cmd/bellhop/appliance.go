@@ -111,7 +111,7 @@ func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner
 		return nil, err
 	}
 	a.bus = bus.New(ctx, bus.Options{Store: s, Adapters: adapters, Aside: aside, Access: access, Agent: cfg.DefaultAgent, Bots: bots,
-		Bindings: bindings(cfg), Commands: commands, PerMinute: cfg.Limits.MessagesPerMinute, Pairing: cfg.Access.Pairing, Owner: told, Externals: core.Listeners(a.externals), MaxHops: cfg.Limits.MaxHops, Log: log})
+		Bindings: bindings(cfg), Commands: commands, Sort: cfg.Router.Mode == config.Classifier, PerMinute: cfg.Limits.MessagesPerMinute, Pairing: cfg.Access.Pairing, Owner: told, Externals: core.Listeners(a.externals), MaxHops: cfg.Limits.MaxHops, Log: log})
 	reader := func(adapter string) channel.Read { return a.bus.Features(adapter).Read }
 	set, err := tools.NewSet(asktool.New(), history.New(s, cfg.Schedule.Zone()), history.NewRecall(s, cfg.Schedule.Zone()), channel.New(reader, s, cfg.Schedule.Zone()))
 	if err != nil {
@@ -122,7 +122,7 @@ func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner
 	run := runner.New(runner.Options{Store: s, Files: files, Outbox: a.bus, Bots: bots, Externals: a.externals, Tools: set, Repair: tools.Repair, Canonical: tools.Canonical, Cap: tools.Cap, Provider: find, Due: titled(cfg, func(thread core.ID) { a.names.Due(thread) }), Facts: facts(cfg), Workspace: workspaces(folders(cfg)),
 		Wake:   func(items []core.Item) { a.mail.Wake(items) },
 		Waits:  func(bot string, thread core.ID) bool { return a.mail.Waits(bot, thread) },
-		Joined: func(bot string, items []core.ID) { a.mail.Joined(bot, items) }, Rules: holds(s, policy(cfg), func() core.Access { return access }), MaxHops: cfg.Limits.MaxHops, Zone: cfg.Schedule.Zone(), Log: log})
+		Joined: func(bot string, items []core.ID) { a.mail.Joined(bot, items) }, Rules: holds(s, policy(cfg), func() core.Access { return access }), Sorting: sorting(cfg), MaxHops: cfg.Limits.MaxHops, Zone: cfg.Schedule.Zone(), Log: log})
 	a.names = title.New(title.Options{Store: s, Model: cfg.Purposes.Small, Provider: find, Show: a.bus.Title, Log: log})
 	a.mail = mailbox.New(mailbox.Options{Store: s, Runner: run, Bots: bots, MaxRuns: cfg.Limits.MaxRuns, External: a.hooks.Wake, Log: log})
 	return a, nil

@@ -55,6 +55,7 @@ type Options struct {
 	MaxHops   int        // most hand-offs until a person speaks
 	Bindings  []core.Binding
 	Commands  []core.Command
+	Sort      bool          // a model chooses who answers what names nobody
 	PerMinute int           // most messages of a person in a minute; 0: any number
 	Pairing   bool          // strangers are offered a code, with which an owner can let them in
 	Code      func() string // makes such codes; nil: NewCode

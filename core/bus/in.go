@@ -39,7 +39,7 @@ func (b *Bus) accept(ctx context.Context, acc *account, batch []core.Inbound) er
 			entries[i].Quota = func(human core.PersonID) core.Quota { return b.quota.left(human, arrived) }
 		}
 	}
-	done, err := b.o.Store.Accept(ctx, core.Batch{Entries: entries, Bots: b.handles, Delegates: b.delegates, Externals: b.o.Externals, Commands: b.o.Commands, Access: b.o.Access, Split: b.Split, Shown: b.Shown, Seal: b.seal})
+	done, err := b.o.Store.Accept(ctx, core.Batch{Entries: entries, Bots: b.handles, Delegates: b.delegates, Sort: b.o.Sort && len(b.handles)-len(b.delegates) > 1, Externals: b.o.Externals, Commands: b.o.Commands, Access: b.o.Access, Split: b.Split, Shown: b.Shown, Seal: b.seal})
 	if err != nil {
 		b.untried(entries)
 		b.troubled(ctx, err)

@@ -46,10 +46,16 @@ func chaos(r *rand.Rand) string {
 	say("bot chief history=24000/%s busy=%s", pick("4", "80"), busy)
 	say("bot engineer")
 	say("webhook ci")
+	if r.IntN(4) == 0 {
+		say("classifier 0.6 small")
+	}
 	say("llm engineer always %s", pick("say Done.", "wait 5s say @chief it is done."))
 	say("llm chief always %s", pick("say Yes, of course, at once.", "wait 1s say Yes, of course.", "slow 700ms Yes, of course, slowly.", "wait 40s say Yes, at last."))
 	if busy == "steer" {
 		say(`llm chief tool dig {"what":"20s"}`)
+	}
+	if strings.Contains(b.String(), "classifier") {
+		say("llm small always %s", pick(`say {"bot": "engineer", "confidence": 1}`, `wait 1s say {"bot": "engineer", "confidence": 1}`, "error overload", `wait 12s say {"bot": "chief", "confidence": 1}`))
 	}
 	say("say dm alice Hello.")
 	deleted := false

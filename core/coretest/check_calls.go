@@ -7,11 +7,13 @@ import (
 	"strings"
 
 	"bellhop/core"
+	"bellhop/core/prompt"
 )
 
 // checkCalls: what the models were asked (invariants 10 and 11).
 func (c *checker) checkCalls(calls []*asked) {
 	last := map[seat]*asked{}
+	calls = slices.DeleteFunc(slices.Clone(calls), func(a *asked) bool { return prompt.Sorts(a.call) })
 	for _, a := range calls {
 		c.checkResults(a.call)
 		at := seat{a.call.Model, a.attempt.thread}
@@ -117,7 +119,7 @@ func (c *checker) checkRunsPrefix(calls []*asked) {
 		at := seat{run.Bot, run.Thread}
 		before, ok := last[at]
 		last[at] = id
-		if !ok || byID[before].Cut != run.Cut || byID[before].Scoped != run.Scoped || c.retries(run) {
+		if !ok || byID[before].Cut != run.Cut || byID[before].Scoped != run.Scoped || c.retries(run) || c.late(run, byID[before]) {
 			continue
 		}
 		if x, y := withoutTail(first[before]), flat(first[id].call.Messages); !strings.HasPrefix(y, x) {
@@ -130,6 +132,12 @@ func (c *checker) checkRunsPrefix(calls []*asked) {
 // had for them may be had by now.
 func (c *checker) retries(run core.Run) bool {
 	return slices.ContainsFunc(c.Items, func(it core.Item) bool { return it.Run == run.ID && it.Parent != "" })
+}
+
+// late reports whether the run answers what had been said when the bot's run
+// before read the thread, and became the bot's afterwards.
+func (c *checker) late(run, before core.Run) bool {
+	return run.Scoped && slices.ContainsFunc(run.Triggers, func(m core.ID) bool { return m.Seq() < before.Upto.Seq() })
 }
 
 // runOf is the run that a call was made in; empty while that is not stored.

@@ -35,6 +35,8 @@
 //	bind PLACE [agent= reply= thinking=off|quote workspace= context_messages= mode=default|smart|bypass]
 //	rule all|bind|HANDLE allow|ask|deny TOOL [role=ROLE] [PATTERN]    for all bots, at
 //	                     the places of the bind line before, or for one bot
+//	classifier THRESHOLD [MODEL]    a model chooses who answers what names nobody: one
+//	                     that llm speaks for, else the default bot's
 //	max_runs N           most runs at once
 //	per_minute N         most messages of a person in a minute; without it, any number
 //	pairing              strangers are offered codes: 0000-0001, 0000-0002 and so on
@@ -92,7 +94,7 @@
 //	expect queued N      so many messages wait
 //
 // WHEN is before or after. A MOMENT is one of the ledger's transactions
-// (accept, begin, opened, prepared, step, join, settle, chunk, receipt, bury, moved, say, attempted), a model's
+// (accept, sort, begin, opened, prepared, step, join, settle, chunk, receipt, bury, moved, say, attempted), a model's
 // call (before: it is asked; after: it has answered), a tool's call (before and
 // after its effect), or a call of the platform, like OP: open (a status line),
 // post (a text of its own), edit (the text in place of a status line), update

@@ -96,6 +96,11 @@ func (l *ledger) Prepared(ctx context.Context, run core.Run, msgs []core.Message
 	return out, err
 }
 
+func (l *ledger) Sort(ctx context.Context, items []core.Item, bot string, usage core.Usage) (out []core.Item, err error) {
+	err = l.tx("sort", nil, func() (err error) { out, err = l.Store.Sort(ctx, items, bot, usage); return err })
+	return out, err
+}
+
 func (l *ledger) Step(ctx context.Context, run core.Run, st core.Step) error {
 	return l.tx("step", nil, func() error { return l.Store.Step(ctx, run, st) })
 }

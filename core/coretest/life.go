@@ -74,7 +74,7 @@ func begin(w *world) (*life, error) {
 		adapters = append(adapters, &adapter{p, l})
 	}
 	l.bus = bus.New(ctx, bus.Options{Store: ledger, Adapters: adapters, Access: w.scene.access, Agent: w.scene.agent, Bots: w.scene.bots,
-		Bindings: w.scene.bindings, Commands: commands, PerMinute: w.scene.perMinute, Pairing: w.scene.pairing, Code: w.code, Owner: w.owner, Externals: core.Listeners(w.scene.externals), MaxHops: w.scene.maxHops, Log: w.log})
+		Bindings: w.scene.bindings, Commands: commands, Sort: w.scene.sorting != nil, PerMinute: w.scene.perMinute, Pairing: w.scene.pairing, Code: w.code, Owner: w.owner, Externals: core.Listeners(w.scene.externals), MaxHops: w.scene.maxHops, Log: w.log})
 	set, err := tools.NewSet(append(l.trialTools(), where(), ask.New(), history.New(l.store, time.UTC), history.NewRecall(l.store, time.UTC), channel.New(func(name string) channel.Read { return l.bus.Features(name).Read }, l.store, time.UTC))...)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func begin(w *world) (*life, error) {
 		Workspace: func(th core.Thread, bot string) (string, error) { return w.folders().Of(th, bot), nil },
 		Wake:      func(items []core.Item) { l.mail.Wake(items) },
 		Waits:     func(bot string, thread core.ID) bool { return l.mail.Waits(bot, thread) },
-		Joined:    func(bot string, items []core.ID) { l.mail.Joined(bot, items) }, Rules: l.holds, Due: w.due(func(thread core.ID) { l.names.Due(thread) }), MaxHops: w.scene.maxHops, Zone: time.UTC, Log: w.log})
+		Joined:    func(bot string, items []core.ID) { l.mail.Joined(bot, items) }, Rules: l.holds, Due: w.due(func(thread core.ID) { l.names.Due(thread) }), Sorting: w.scene.sorting, MaxHops: w.scene.maxHops, Zone: time.UTC, Log: w.log})
 	l.names = naming.New(naming.Options{Store: l.store, Model: "script/title", Show: l.bus.Title, Log: w.log,
 		Provider: func(name string) (core.Provider, string, error) {
 			return model, strings.TrimPrefix(name, "script/"), nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"bellhop/core"
+	"bellhop/core/run"
 )
 
 // line is one line of a script.
@@ -141,6 +142,7 @@ type scene struct {
 	agent     string
 	bindings  []core.Binding
 	rules     map[string][]core.Rule // by bot, or everybody
+	sorting   *run.Sorting           // a model chooses who answers what names nobody
 	maxRuns   int
 	maxHops   int
 
@@ -231,6 +233,11 @@ func (sc *scene) set(l line) (bool, error) {
 			}
 		}
 		sc.externals = append(sc.externals, x)
+	case "classifier":
+		sc.sorting = &run.Sorting{}
+		if sc.sorting.Threshold, err = strconv.ParseFloat(s.word(), 64); s.rest != "" {
+			sc.sorting.Model = "script/" + s.word()
+		}
 	case "max_runs":
 		sc.maxRuns = s.number(0)
 	case "pairing":

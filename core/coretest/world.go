@@ -145,6 +145,9 @@ func (w *world) used() {
 	if left := w.moments.left(); len(left) > 0 {
 		w.t.Errorf("nothing came to these moments: %s", strings.Join(left, ", "))
 	}
+	if s := w.scene.sorting; s != nil && w.minds.Pending(strings.TrimPrefix(s.Model, "script/")) > 0 {
+		w.t.Errorf("fewer choices were made than there are replies for")
+	}
 	for _, b := range w.scene.bots {
 		if n := w.minds.Pending(b.Handle); n > 0 {
 			w.t.Errorf("the model of %s was not asked for %d of its replies", b.Handle, n)
@@ -367,7 +370,7 @@ func (w *world) say(s *scanner) error {
 // think queues what a model says.
 func (w *world) think(s *scanner) error {
 	bot := s.word()
-	if !slices.ContainsFunc(w.scene.bots, func(b core.Bot) bool { return b.Handle == bot }) && !(w.scene.titles && bot == "title") {
+	if !slices.ContainsFunc(w.scene.bots, func(b core.Bot) bool { return b.Handle == bot }) && !(w.scene.titles && bot == "title") && (w.scene.sorting == nil || w.scene.sorting.Model != "script/"+bot) {
 		return fmt.Errorf("there is no bot %s", bot)
 	}
 	line, always := strings.CutPrefix(s.rest, "always ")

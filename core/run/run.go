@@ -24,6 +24,8 @@ import (
 // Store is the part of the ledger that runs use.
 type Store interface {
 	Pick(ctx context.Context, items []core.Item, window, most int) (core.Run, core.Scene, error)
+	Before(ctx context.Context, thread, before core.ID, limit int) (msgs []core.Message, more bool, err error)
+	Sort(ctx context.Context, items []core.Item, bot string, usage core.Usage) ([]core.Item, error)
 	Begin(ctx context.Context, run core.Run) error
 	Prepared(ctx context.Context, run core.Run, msgs []core.Message) (core.Run, error)
 	Step(ctx context.Context, run core.Run, step core.Step) error
@@ -92,6 +94,7 @@ type Options struct {
 	// Due is told of a thread that is to be given a title, and does not wait; nil:
 	// none is.
 	Due     func(thread core.ID)
+	Sorting *Sorting // nil: what names nobody is the default bot's
 	MaxHops int
 	Zone    *time.Location // of the time that models are told
 	Log     *slog.Logger
@@ -117,6 +120,13 @@ var errRunTime = errors.New("run time is over")
 
 // Run implements mailbox.Runner.
 func (r *Runner) Run(ctx context.Context, bot core.Bot, items []core.Item) (core.ID, error) {
+	items, err := r.sort(ctx, bot, items)
+	switch {
+	case err != nil:
+		return "", err
+	case len(items) == 0: // they are other bots'
+		return "", core.ErrRunOver
+	}
 	for {
 		t, err := r.pick(ctx, bot, items)
 		if err != nil {
@@ -140,6 +150,11 @@ func (r *Runner) Run(ctx context.Context, bot core.Bot, items []core.Item) (core
 
 // Wait implements mailbox.Runner.
 func (r *Runner) Wait(ctx context.Context, bot core.Bot, items []core.Item) {
+	if open := unsorted(items); len(open) > 0 { // who has waited so long does not wait for a choice as well
+		if _, err := r.o.Store.Sort(ctx, open, bot.Handle, core.Usage{}); err != nil {
+			return
+		}
+	}
 	if t, err := r.pick(ctx, bot, items); err == nil {
 		r.o.Outbox.Open(t.run, t.speaker(), "Waiting for a free slot…")
 		r.o.Outbox.Update(t.run, core.Preview{Status: "waiting for a free slot"})

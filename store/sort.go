@@ -1,0 +1,98 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"bellhop/core"
+)
+
+// unsorted marks new items as those whose bot a model has yet to choose.
+func (t *tx) unsorted(items []core.Item) error {
+	for i := range items {
+		items[i].Unsorted = true
+		if err := t.queue(items[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Sort settles that the items are the bot's: those of them that wait unsorted,
+// which all belong to one thread, move into its mailbox. usage is what choosing
+// has cost; the first of them has it. It returns what has to be woken: the items
+// that the bot has now and did not have, and hand-offs that waited for nothing
+// but them. An item that has moved already is moved.
+func (s *Store) Sort(ctx context.Context, items []core.Item, bot string, usage core.Usage) ([]core.Item, error) {
+	var woken []core.Item
+	err := s.update(ctx, func(t *tx) error {
+		woken = nil
+		var from string
+		for _, was := range items {
+			it, ok, err := get[core.Item](t, idKey(famItem, was.ID))
+			switch {
+			case err != nil:
+				return err
+			case !ok || it.State != core.Queued:
+				continue
+			case it.Unsorted:
+				from = it.Bot
+				it.Unsorted, it.Usage, usage = false, usage, core.Usage{}
+				if err := t.move(it, bot); err != nil {
+					return err
+				}
+				it.Bot = bot
+			}
+			if it.Bot == bot && was.Bot != bot {
+				it.Left = was.Left
+				woken = append(woken, it)
+			}
+		}
+		if from == "" || from == bot {
+			return nil
+		}
+		th, err := need[core.Thread](t, famThread, items[0].Thread)
+		if err != nil {
+			return err
+		}
+		enter(&th, []string{bot})
+		released, err := t.release(&th, from)
+		if err != nil {
+			return err
+		}
+		woken = append(woken, released...)
+		return t.put(idKey(famThread, th.ID), th)
+	})
+	return woken, err
+}
+
+// move puts a waiting item into the mailbox of a bot. The message is for that bot
+// then, and no more for the one that had it, unless that is named in it or has
+// another item of it.
+func (t *tx) move(it core.Item, bot string) error {
+	if it.Bot == bot {
+		return t.queue(it)
+	}
+	if err := t.Delete(queueKey(it.Bot, it.ID)); err != nil {
+		return err
+	}
+	msg, _, err := t.message(it.Thread, it.Message)
+	if err != nil {
+		return err
+	}
+	all, err := t.itemsOf(it.Message)
+	if err != nil {
+		return err
+	}
+	others := slices.ContainsFunc(all, func(o core.Item) bool { return o.Bot == it.Bot && o.ID != it.ID })
+	if !others && !slices.Contains(msg.Mentions, it.Bot) {
+		if err := t.Delete(forKey(it.Thread, it.Bot, it.Message)); err != nil {
+			return err
+		}
+	}
+	it.Bot = bot
+	if err := t.forBots(it.Thread, it.Message, bot); err != nil {
+		return err
+	}
+	return t.queue(it)
+}
