@@ -1,6 +1,8 @@
 package store
 
 import (
+	"bytes"
+	"errors"
 	"slices"
 
 	"bellhop/core"
@@ -115,6 +117,27 @@ func (t *tx) unlink(p core.PersonID) (bool, error) {
 		h.ID = h.Identities[0].Person
 	}
 	return true, t.putHuman(h)
+}
+
+// rebuildHuman finds a lost identity in the human that has it. Where that is
+// what was lost, its other identities are alone from now on.
+func (t *tx) rebuildHuman(key []byte) error {
+	var parted [][]byte
+	err := each(t, []byte(famHuman), 0, func(at []byte, row humanRow) error {
+		if row.Of != "" && bytes.Equal(humanKey(row.Of), key) {
+			parted = append(parted, slices.Clone(at))
+		}
+		for _, p := range row.Human.People() {
+			if row.Of == "" && p != row.Human.ID && bytes.Equal(humanKey(p), key) {
+				return t.insert(key, humanRow{Of: row.Human.ID})
+			}
+		}
+		return nil
+	})
+	for _, at := range parted {
+		err = errors.Join(err, t.Delete(at))
+	}
+	return err
 }
 
 // Prefer implements core.People.

@@ -20,8 +20,9 @@ const (
 type linkCodeRow struct {
 	Person  core.PersonID `json:"person"`
 	Name    string        `json:"name,omitempty"`
-	Place   core.Place    `json:"place"` // where they are told of it
-	Mark    string        `json:"mark"`  // what they write there before the name of a command
+	Place   core.Place    `json:"place"`             // where they are told of it
+	Message string        `json:"message,omitempty"` // platform id of what they asked for it with
+	Mark    string        `json:"mark"`              // what they write there before the name of a command
 	Expires time.Time     `json:"expires"`
 }
 
@@ -45,7 +46,7 @@ func (d *desk) OpenLink(hash []byte, mark string) (bool, error) {
 			return false, err
 		}
 	}
-	return true, d.insert(linkCodeKey(hash), linkCodeRow{Person: d.entry.In.From.ID, Name: d.entry.In.From.Name, Place: d.entry.In.Place, Mark: mark, Expires: d.Now().Add(linkLife)})
+	return true, d.insert(linkCodeKey(hash), linkCodeRow{Person: d.entry.In.From.ID, Name: d.entry.In.From.Name, Place: d.entry.In.Place, Message: d.entry.In.MessageID, Mark: mark, Expires: d.Now().Add(linkLife)})
 }
 
 // CloseLink implements core.People.
@@ -118,7 +119,7 @@ func (d *desk) tellLinked(code linkCodeRow, by core.Identity) error {
 	}
 	text := core.ShowPerson(by.Person, by.Name) + " has sent your code and is you from now on, also for what you may do. If that is wrong, " +
 		code.Mark + "link remove " + string(by.Person) + " takes it back."
-	rows, err := d.show(core.Post{Kind: core.NoticePost, Place: place}, core.Row{}, pieces(d.batch.Split, place, text))
+	rows, err := d.show(core.Post{Kind: core.NoticePost, Place: place}, core.Row{After: code.Message}, pieces(d.batch.Split, place, text))
 	d.out.Rows = append(d.out.Rows, rows...)
 	return err
 }

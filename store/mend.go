@@ -134,6 +134,8 @@ func (t *tx) rebuild(key []byte) error {
 		return t.rebuildRow(key)
 	case famPlatform:
 		return t.insert(key, platformRow{}) // known still, so that no probe touches it
+	case famHuman:
+		return t.rebuildHuman(key)
 	case famAlias:
 		return rebuildMoving(t, famCurrent, key, func(m core.Moving) []byte { return aliasKey(m.Adapter, m.New) })
 	case famCurrent:

@@ -28,7 +28,8 @@ type passRow struct {
 	Person  core.PersonID `json:"person,omitempty"` // who asked; empty: an invitation, for who has it
 	Name    string        `json:"name,omitempty"`
 	Place   core.Place    `json:"place,omitzero"`
-	By      core.PersonID `json:"by,omitempty"` // who invites
+	By      core.PersonID `json:"by,omitempty"`      // who invites
+	Message string        `json:"message,omitempty"` // platform id of what they asked with
 	Expires time.Time     `json:"expires"`
 	Post    core.ID       `json:"post,omitempty"` // with which an owner was told that they ask
 
@@ -188,7 +189,7 @@ func (d *desk) admit(p passRow, by core.PersonID) (core.Grant, bool, error) {
 	if err := d.paired(core.PairingAdmitted, by, string(g.Person)); err != nil {
 		return g, false, err
 	}
-	rows, err := d.show(core.Post{Kind: core.NoticePost, Place: place}, core.Row{},
+	rows, err := d.show(core.Post{Kind: core.NoticePost, Place: place}, core.Row{After: p.Message},
 		pieces(d.batch.Split, place, "You are let in. Send me a message and I answer."))
 	d.out.Rows = append(d.out.Rows, rows...)
 	return g, true, err

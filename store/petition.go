@@ -48,7 +48,7 @@ func (a *acceptance) petition(e *core.Entry) (bool, error) {
 	if requests >= maxRequests {
 		return false, nil
 	}
-	p := passRow{Hash: e.Offer.Hash, Person: e.In.From.ID, Name: e.In.From.Name, Place: e.In.Place, Expires: a.Now().Add(requestLife)}
+	p := passRow{Hash: e.Offer.Hash, Person: e.In.From.ID, Name: e.In.From.Name, Place: e.In.Place, Message: e.In.MessageID, Expires: a.Now().Add(requestLife)}
 	if n := e.Offer.Notice; n != nil && told < maxNotices {
 		if p.Post, err = a.announce(*n, told == maxNotices-1); err != nil {
 			return false, err

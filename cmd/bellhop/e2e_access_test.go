@@ -81,6 +81,21 @@ func TestFirstOwner(t *testing.T) {
 	h.shows(his, "You are let in")
 }
 
+// Whoever reaches the terminal is an owner, also where nobody else is.
+func TestTerminalIsTheOwners(t *testing.T) {
+	h := newHouse(t)
+	h.amend(`owners = ["telegram:1111"]`, `owners = []`)
+	h.run()
+	if code, out, errs := h.invoke("/whoami\n", "chat"); code != 0 || !strings.Contains(out, "`console:you`, owner") {
+		t.Errorf("chat ends with %d, prints %q and %q", code, out, errs)
+	}
+	if code, out, errs := h.invoke("/pair\n", "chat"); code != 0 || !strings.Contains(out, "Nobody has been let in here") {
+		t.Errorf("chat ends with %d, prints %q and %q", code, out, errs)
+	}
+	h.direct.Say(h.owner, "q1")
+	h.shows(h.direct, "I do not know you")
+}
+
 // Nothing is fetched for a stranger, nothing shows that they are read, and no
 // model is asked.
 func TestStrangerCostsNothing(t *testing.T) {
