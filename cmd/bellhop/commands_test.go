@@ -36,7 +36,9 @@ var commandRoles = map[string]core.Role{
 	"task":        core.Member,
 	"tasks":       core.Member,
 	"threads":     core.Member,
+	"trace":       core.Member,
 	"whoami":      core.Member,
+	"why":         core.Member,
 	"workspace":   core.Member,
 }
 
