@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -169,4 +171,41 @@ func TestTraceReadsTheLog(t *testing.T) {
 	if len(got) != 4 {
 		t.Errorf("the log of the message: %v", got)
 	}
+}
+
+// Old activities are forgotten in batches, with all that leads to them; the
+// newer ones stay.
+func TestPruneActivity(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		for range 1200 {
+			aside := w.message("aside")
+			aside.In.Direct = false
+			w.accept(aside)
+		}
+		w.deliver(w.settle(w.pick(w.say("old")...), end("done")).Rows...)
+		time.Sleep(10 * 24 * time.Hour)
+		w.deliver(w.settle(w.pick(w.say("new")...), end("done")).Rows...)
+		time.Sleep(5 * 24 * time.Hour)
+		before := time.Now().AddDate(0, 0, -14)
+		for i := range 2 {
+			more, err := w.store.PruneActivity(t.Context(), before)
+			w.must(err)
+			if more != (i == 0) {
+				t.Errorf("after %d batches there are more: %t", i+1, more)
+			}
+		}
+		w.wantLogged(store.Wanted{}, "message.accepted default chief", "run.picked", "run.done", "post.delivered")
+		w.commits(1, "pruning", func() {
+			more, err := w.store.PruneActivity(t.Context(), time.Now())
+			if w.must(err); more {
+				t.Error("there are more")
+			}
+		})
+		for _, kv := range w.memory().Snapshot() {
+			if bytes.HasPrefix(kv.Key, []byte("l/")) || bytes.HasPrefix(kv.Key, []byte("lx/")) {
+				t.Errorf("%q stays", kv.Key)
+			}
+		}
+	})
 }

@@ -55,7 +55,13 @@ func runAppliance(cmd *cobra.Command, path string) (err error) {
 	defer func() { err = errors.Join(err, files.Close()) }()
 	var tidier sync.WaitGroup
 	defer tidier.Wait()
-	tidier.Go(func() { tidy(ctx, files, cfg.Retention.Media, log) })
+	tidier.Go(func() {
+		tidy(ctx, "files", cfg.Retention.Media, log, func(ctx context.Context, before time.Time) (bool, error) {
+			_, err := files.Prune(ctx, before)
+			return false, err
+		})
+	})
+	tidier.Go(func() { tidy(ctx, "the activity log", cfg.Retention.Activity, log, s.PruneActivity) })
 	defer end(nil) // before the wait for the tidier
 	if a, err = build(ctx, cfg, s, files, true, log); err != nil {
 		return err
@@ -106,16 +112,22 @@ func numbered(o *store.Options, isTelegram func(adapter string) bool) {
 	}
 }
 
-// tidy removes, once a day, the files that nobody has used for so many days.
-func tidy(ctx context.Context, files *media.Store, days config.Days, log *slog.Logger) {
+// tidy has what is older than so many days removed, at once and then daily.
+// prune removes some of it, and reports whether there is more.
+func tidy(ctx context.Context, what string, days config.Days, log *slog.Logger, prune func(ctx context.Context, before time.Time) (more bool, err error)) {
 	if days == 0 {
 		return
 	}
 	day := time.NewTicker(24 * time.Hour)
 	defer day.Stop()
 	for {
-		if _, err := files.Prune(ctx, time.Now().AddDate(0, 0, -int(days))); err != nil && ctx.Err() == nil {
-			log.Warn("old files stay", "err", err)
+		before := time.Now().AddDate(0, 0, -int(days))
+		for more := true; more && ctx.Err() == nil; {
+			var err error
+			if more, err = prune(ctx, before); err != nil && ctx.Err() == nil {
+				log.Warn("what is old stays", "what", what, "err", err)
+				break
+			}
 		}
 		select {
 		case <-day.C:

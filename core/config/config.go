@@ -161,7 +161,8 @@ type Media struct {
 
 // Retention says how long things are kept.
 type Retention struct {
-	Media Days `toml:"media"` // files, since they were last used; default 90d
+	Activity Days `toml:"activity"` // the activity log; default 14d
+	Media    Days `toml:"media"`    // files, since they were last used; default 90d
 }
 
 // Days is a number of days, written as "14d"; 0, written as "0", is for ever.

@@ -120,7 +120,7 @@ func TestDefaults(t *testing.T) {
 		Access:    Access{Approvers: []string{"requester"}, Pairing: true},
 		Limits:    Limits{MaxRuns: 64, MaxHops: 20},
 		Media:     Media{MaxBytes: 20 << 20},
-		Retention: Retention{Media: 90},
+		Retention: Retention{Activity: 14, Media: 90},
 		shown:     got.shown,
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Config{})); diff != "" {
@@ -221,6 +221,7 @@ messages_per_minute = 4
 [media]
 max_bytes = 4096
 [retention]
+activity = "7d"
 media = "0"
 [schedule]
 timezone = "America/New_York"
@@ -296,11 +297,12 @@ timezone = "America/New_York"
 			"ci":   {Description: "Builds", URL: "https://ci.example.org/hook?token=Ada", Secret: "canary-hook"},
 			"cron": {},
 		},
-		Access:   Access{Owners: []string{"tg:1111", "console:ada"}, Admins: []string{"tg:2222"}, Members: []string{"tg:*"}, Approvers: []string{"admin", "tg:3333", "not-requester"}, Guests: true},
-		Schedule: Schedule{Timezone: "America/New_York"},
-		Limits:   Limits{MaxRuns: 2, MaxHops: 3, MessagesPerMinute: 4},
-		Media:    Media{MaxBytes: 4096},
-		shown:    got.shown,
+		Access:    Access{Owners: []string{"tg:1111", "console:ada"}, Admins: []string{"tg:2222"}, Members: []string{"tg:*"}, Approvers: []string{"admin", "tg:3333", "not-requester"}, Guests: true},
+		Schedule:  Schedule{Timezone: "America/New_York"},
+		Retention: Retention{Activity: 7},
+		Limits:    Limits{MaxRuns: 2, MaxHops: 3, MessagesPerMinute: 4},
+		Media:     Media{MaxBytes: 4096},
+		shown:     got.shown,
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Config{})); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -451,6 +453,7 @@ type = "openai"
 small = ""
 
 [retention]
+activity = "14d"
 media = "90d"
 
 [router]

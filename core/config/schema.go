@@ -52,6 +52,7 @@ func (l *loader) config(root *table) *Config {
 	media.done()
 
 	retention := root.table("retention")
+	c.Retention.Activity = retention.days("activity", 14)
 	c.Retention.Media = retention.days("media", 90)
 	retention.done()
 
