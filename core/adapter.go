@@ -83,6 +83,10 @@ type Features struct {
 	Typing func(ctx context.Context, p Place) error
 	// React marks a message; an empty emoji takes the mark away. Best effort.
 	React func(ctx context.Context, p Place, id, emoji string) error
+	// Branch reports whether a message of ours at the top level of the place's
+	// channel begins a thread, a place with the message's id as its Topic. It does
+	// not wait. Nil: nowhere.
+	Branch func(p Place) bool
 	// Title names a place that was Unnamed, unless a person has named it since.
 	// The same title again changes nothing. The errors are those of Send, of
 	// which ErrRefused is usual: not every place can have one. title is plain

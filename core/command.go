@@ -30,6 +30,7 @@ type Invocation struct {
 	Code     []byte   // of a command with Codes, the hash of the code that Args is; nil: it is none, or they may not try another one now
 	Place    Place
 	Direct   bool
+	Branch   bool   // what we say at the top level of the channel begins a thread of its own
 	Opens    bool   // at the top level of a channel where a mention opens a thread
 	Thread   Thread // the place's current thread; zero: none yet
 	Commands []Command
@@ -102,6 +103,10 @@ type Desk interface {
 	// threads up to the message, which is included; empty: the newest of the
 	// current one. ok is false if none of the place's latest threads has it.
 	Fork(at Place, message ID) (f Forked, ok bool, err error)
+	// Branch says text at the top level of the place's channel, which begins a
+	// thread there that shares what Fork would; the place stays as it is. ok is as
+	// for Fork. text is given the message.
+	Branch(at Place, message ID, text func(Message) string) (msg Message, ok bool, err error)
 	// Retry queues what failed or was stopped again, unless that has been done,
 	// and returns its message; ok is false when there is none. Of all the
 	// thread's work it takes the most recent.

@@ -18,6 +18,7 @@ type Entry struct {
 	Mark    string    // what people write before the names of commands there; empty: "/"
 	Args    string
 	Threads bool                       // a mention at the top level opens a thread there
+	Branch  bool                       // and so does what we say at the top level
 	Buttons bool                       // what is said there may have some
 	Reads   bool                       // what was said at the place can be read back
 	Context int                        // most messages to quote before a mention at the top level

@@ -36,6 +36,10 @@ type Post struct {
 	Created time.Time `json:"created"`
 	Ended   time.Time `json:"ended,omitzero"` // last receipt, or given up
 
+	// Fork: what shows it begins a thread, which shares what was said in Thread up
+	// to this message.
+	Fork ID `json:"fork,omitempty"`
+
 	Feedback []Feedback `json:"feedback,omitempty"` // oldest first
 
 	// A button works once: the transaction that acts on a press takes all of the
@@ -96,6 +100,7 @@ type Row struct {
 	Edit     string   `json:"edit,omitempty"` // platform id of the opened piece that this text replaces
 	Last     bool     `json:"last,omitempty"` // of its post
 	Buttons  []Button `json:"buttons,omitempty"`
+	Fork     bool     `json:"fork,omitempty"`  // its message begins the thread of a fork
 	Again    bool     `json:"again,omitempty"` // Edit is this piece, shown before; if it is gone, nothing is missing
 
 	// Unsure: the row was found at start, so an earlier process may have sent

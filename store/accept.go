@@ -274,7 +274,7 @@ func (a *acceptance) command(e *core.Entry, place core.Place) (core.Fate, error)
 	if err != nil {
 		return "", err
 	}
-	reply, err := a.invoke(e, core.Invocation{Place: place, Thread: th, Re: re,
+	reply, err := a.invoke(e, core.Invocation{Place: place, Thread: th, Re: re, Branch: e.Branch,
 		Opens: e.Threads && !in.Direct && (place.Topic == "" || place.Topic == in.MessageID)})
 	if err != nil {
 		return "", err

@@ -114,49 +114,71 @@ func (t *tx) spoken(th core.Thread, id core.ID) (core.Message, []stretch, error)
 	return core.Message{}, nil, nil
 }
 
-// Fork implements core.Desk.
-func (d *desk) Fork(at core.Place, message core.ID) (core.Forked, bool, error) {
-	var f core.Forked
-	left, found, err := d.threadAt(at)
-	if err != nil || !found {
+// forking is what a fork is made from.
+type forking struct {
+	current core.Thread // of the place
+	source  core.Thread // has the message
+	message core.Message
+	spans   []stretch
+}
+
+// forked finds out what a fork at the message would share; empty: the newest of
+// the place's current thread. ok is false if there is no such message.
+func (d *desk) forked(at core.Place, message core.ID) (f forking, ok bool, err error) {
+	if f.current, ok, err = d.threadAt(at); err != nil || !ok {
 		return f, false, err
 	}
 	if message == "" {
-		newest, err := d.history(left, "", "", "", 1)
+		newest, err := d.history(f.current, "", "", "", 1)
 		if err != nil || len(newest) == 0 {
 			return f, false, err
 		}
 		message = newest[0].ID
 	}
-	source, msg, spans, err := d.source(at, left, message)
+	f.source, f.message, f.spans, err = d.source(at, f.current, message)
 	switch {
-	case err != nil || spans == nil:
+	case err != nil || f.spans == nil:
 		return f, false, err
-	case len(spans) > maxSpans:
-		return f, false, &core.UserError{Text: fmt.Sprintf("This is a fork of a fork, %d deep. I cannot fork it again.", len(spans)-1)}
+	case len(f.spans) > maxSpans:
+		return f, false, &core.UserError{Text: fmt.Sprintf("This is a fork of a fork, %d deep. I cannot fork it again.", len(f.spans)-1)}
 	}
-	if err := d.leave(left); err != nil {
-		return f, false, err
-	}
-	th, err := d.newThread(at, source.Agent, left.Direct)
-	if err != nil {
-		return f, false, err
-	}
-	th.Bots, th.Model, th.Workspace = source.Bots, source.Model, source.Workspace
-	th.Fork, th.Shared, th.Messages = msg.ID, msg.N, msg.N
-	for bot, cut := range source.Cuts {
-		if cut.Seq() <= msg.ID.Seq() {
+	return f, true, nil
+}
+
+// beginFork stores a new thread as one that shares what was found.
+func (t *tx) beginFork(th core.Thread, f forking) (core.Thread, error) {
+	th.Bots, th.Model, th.Workspace = f.source.Bots, f.source.Model, f.source.Workspace
+	th.Fork, th.Shared, th.Messages = f.message.ID, f.message.N, f.message.N
+	for bot, cut := range f.source.Cuts {
+		if cut.Seq() <= f.message.ID.Seq() {
 			if th.Cuts == nil {
 				th.Cuts = map[string]core.ID{}
 			}
 			th.Cuts[bot] = cut
 		}
 	}
-	d.hearOn(&th, left)
-	if err := d.insert(idKey(famLineage, th.ID), lineageRow{th.ID, spans, th.Shared}); err != nil {
-		return f, false, err
+	if err := t.insert(idKey(famLineage, th.ID), lineageRow{th.ID, f.spans, th.Shared}); err != nil {
+		return th, err
 	}
-	return core.Forked{Left: left, Thread: th, Message: msg}, true, d.put(idKey(famThread, th.ID), th)
+	return th, t.put(idKey(famThread, th.ID), th)
+}
+
+// Fork implements core.Desk.
+func (d *desk) Fork(at core.Place, message core.ID) (core.Forked, bool, error) {
+	f, ok, err := d.forked(at, message)
+	if err != nil || !ok {
+		return core.Forked{}, false, err
+	}
+	if err := d.leave(f.current); err != nil {
+		return core.Forked{}, false, err
+	}
+	th, err := d.newThread(at, f.source.Agent, f.current.Direct)
+	if err != nil {
+		return core.Forked{}, false, err
+	}
+	d.hearOn(&th, f.current)
+	th, err = d.beginFork(th, f)
+	return core.Forked{Left: f.current, Thread: th, Message: f.message}, true, err
 }
 
 // source finds the thread of a place that has the message, the current one

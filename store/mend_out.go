@@ -114,6 +114,7 @@ func (t *tx) rebuildRow(key []byte) error {
 	if row.Last {
 		row.Buttons = p.Buttons
 	}
+	row.Fork = p.Fork != ""
 	if p.Message != "" && p.Chunks == 1 {
 		msg, ok, err := t.message(p.Thread, p.Message)
 		if err != nil {

@@ -50,6 +50,7 @@ type Store struct {
 	parked   unsure[core.Parked]   // by run and call
 	lapsed   unsure[[]lapse]       // under one key
 	buried   unsure[[]core.Row]    // by post
+	branched unsure[[]core.Row]    // by post
 
 	said      unsure[core.Said]      // by event
 	attempted unsure[core.Attempted] // by item

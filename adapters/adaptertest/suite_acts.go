@@ -26,6 +26,7 @@ var actCases = []testCase{
 	{"said before in a thread", testBeforeThread},
 	{"read back", testRead},
 	{"title", testTitle},
+	{"branch", testBranch},
 }
 
 // testButton: a press says who has pressed which button of which message.

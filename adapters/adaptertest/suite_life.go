@@ -54,7 +54,7 @@ func testFeatures(s *session) {
 	if f.Once == core.OnceEdit && !f.Edits {
 		s.t.Error("Once is edit, and nothing can be edited")
 	}
-	if diff := cmp.Diff(f, s.a.Features(), cmpopts.IgnoreTypes(f.Split, f.Resolve, f.Typing, f.React, f.Before, f.Read, f.Fetch, f.Health, f.Invite, f.Preview, f.Title)); diff != "" {
+	if diff := cmp.Diff(f, s.a.Features(), cmpopts.IgnoreTypes(f.Split, f.Resolve, f.Typing, f.React, f.Before, f.Read, f.Fetch, f.Health, f.Invite, f.Preview, f.Title, f.Branch)); diff != "" {
 		s.t.Errorf("the features change:\n%s", diff)
 	}
 	if again := s.p.Adapter(s.t, s.ledger.cursors); s.a.Name() == "" || again.Name() != s.a.Name() {

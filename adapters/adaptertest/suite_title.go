@@ -83,3 +83,35 @@ func (s *session) called(r Room, want string) {
 		s.t.Errorf("%s is called %q, want %q", r, got, want)
 	}
 }
+
+// testBranch: where a message of ours at the top level of a channel begins a
+// thread, what is said there is at the place with the message's id, and what we
+// say there stands in it.
+func testBranch(s *session) {
+	branches := 0
+	for r, ann := range s.rooms(Direct, DirectTopic, Group, Topic, Channel) {
+		e := s.hear(r, Saying{From: ann, Mention: []Account{s.p.Me()}, Text: "how do I paint a house?"})
+		if s.f.Branch == nil || !s.f.Branch(e.Place) {
+			continue
+		}
+		top := e
+		top.Place.Topic = ""
+		root := s.show(top, "root "+string(r), "It goes on here.")
+		begun := top
+		begun.Place.Topic = root.ID
+		s.show(begun, "first "+string(r), "Write here.")
+		t, err := s.p.Thread(r, root.ID)
+		if errors.Is(err, ErrUnsupported) || t == r {
+			continue // that room is a thread itself
+		}
+		s.can(err)
+		branches++
+		s.shows(t, "Write here.")
+		if got := s.hear(t, Saying{From: ann, Text: "blue"}); got.Place != begun.Place {
+			s.t.Errorf("what is said in the thread of %s is at %s", root.ID, got.Place)
+		}
+	}
+	if s.f.Branch != nil && branches == 0 {
+		s.t.Error("no message of ours has begun a thread")
+	}
+}

@@ -150,6 +150,7 @@ func (a *Adapter) Features() core.Features {
 		Fetch:     a.fetch,
 		Health:    a.state,
 		Title:     a.rename,
+		Branch:    a.branches,
 	}
 }
 

@@ -123,3 +123,9 @@ func (a *Adapter) explain(ctx context.Context, p core.Place, why string) {
 		a.log.Warn("it could not be said why there is no thread", "channel", p.Channel, "err", err)
 	}
 }
+
+// branches reports whether what we say in the channel of a place can have a
+// thread: not in direct conversations, forums, and channels for voices.
+func (a *Adapter) branches(p core.Place) bool {
+	return p.Topic != "" && !a.known.isForum(p.Channel) && !a.known.speaksAloud(p.Channel) && !a.unthreaded.has(p.Topic)
+}

@@ -145,6 +145,7 @@ func (a *Adapter) Features() core.Features {
 		Fetch:     a.fetch,
 		Health:    a.state,
 		Title:     a.title,
+		Branch:    a.branches,
 	}
 }
 

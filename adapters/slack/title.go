@@ -51,3 +51,10 @@ func (a *Adapter) title(ctx context.Context, p core.Place, title string) error {
 	}
 	return a.outcome(err)
 }
+
+// branches reports whether what we say in the channel of a place begins a
+// thread: in a direct conversation it would stand among the other messages.
+func (a *Adapter) branches(p core.Place) bool {
+	k, known := a.rooms.kind(p.Channel)
+	return p.Topic != "" && known && k == named
+}

@@ -29,6 +29,7 @@ type Store interface {
 	Opened(ctx context.Context, run core.Run, r core.Receipt) error
 	RowOpened(ctx context.Context, row core.Row, r core.Receipt) error
 	Delivered(ctx context.Context, row core.Row, r core.Receipt) (again *core.Row, err error)
+	Fork(ctx context.Context, row core.Row, r core.Receipt) ([]core.Row, error)
 	Bury(ctx context.Context, row core.Row, why string, owner core.Place, tell []core.Piece) ([]core.Row, error)
 	Notify(ctx context.Context, p core.Place, pieces []core.Piece) ([]core.Row, error)
 	Moved(ctx context.Context, m core.Moving) error

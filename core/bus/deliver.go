@@ -281,6 +281,14 @@ func (w *worker) row(ctx context.Context, j *job) error {
 	if row.Last { // before the receipt, after which nobody knows of a mark any more
 		w.answered(ctx, row)
 	}
+	if row.Fork { // before the receipt: a process that dies between the two does it again
+		rows, err := w.b.o.Store.Fork(ctx, *row, r)
+		if err != nil {
+			row.Edit = r.ID
+			return w.unstored(ctx, err)
+		}
+		w.b.Deliver(rows)
+	}
 	again, err := w.b.o.Store.Delivered(ctx, *row, r)
 	if again != nil { // somebody was quick to press, or to decide: once more, as it is now
 		*row = *again

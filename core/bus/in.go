@@ -80,7 +80,7 @@ func (b *Bus) accept(ctx context.Context, acc *account, batch []core.Inbound) er
 // entry decides what can be decided of an event without the ledger.
 func (b *Bus) entry(acc *account, in core.Inbound) core.Entry {
 	in.Text, in.Time = strings.ToValidUTF8(in.Text, "�"), timeOf(in.Time)
-	e := core.Entry{In: in, Role: b.o.Access.Role(in.From), Agent: b.o.Agent, Mode: acc.features.Reply, Threads: acc.features.Threads, Buttons: acc.features.Buttons, Mark: acc.features.Mark,
+	e := core.Entry{In: in, Role: b.o.Access.Role(in.From), Agent: b.o.Agent, Mode: acc.features.Reply, Threads: acc.features.Threads, Branch: acc.features.Branch != nil && acc.features.Branch(in.Place), Buttons: acc.features.Buttons, Mark: acc.features.Mark,
 		Reads: acc.features.Before != nil, Context: core.UsualContext}
 	for _, bind := range b.o.Bindings {
 		if !bind.Matches(in.Place) {

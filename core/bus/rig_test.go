@@ -237,6 +237,8 @@ func (n *notes) Lapse(context.Context, func(core.Place, string) []core.Piece) (c
 	return core.Accepted{}, time.Time{}, n.note("lapse")
 }
 
+func (n *notes) Fork(context.Context, core.Row, core.Receipt) ([]core.Row, error) { return nil, nil }
+
 func (n *notes) Bury(_ context.Context, row core.Row, _ string, owner core.Place, tell []core.Piece) ([]core.Row, error) {
 	told := aRow(owner, 900, "undeliverable")
 	return []core.Row{told}, n.note(fmt.Sprintf("bury %s, tell %d", row.Post, len(tell)))

@@ -36,6 +36,9 @@ func (a *adapter) Features() core.Features {
 		f.React = a.react
 		f.Typing = func(context.Context, core.Place) error { return nil }
 	}
+	if a.branches {
+		f.Branch = func(p core.Place) bool { return !direct(p) && p.Topic != "" }
+	}
 	if a.names {
 		f.Title = a.title
 	}

@@ -134,6 +134,15 @@ func (l *ledger) Lapse(ctx context.Context, split func(core.Place, string) []cor
 	return out, next, err
 }
 
+// Fork implements bus.Store.
+func (l *ledger) Fork(ctx context.Context, row core.Row, r core.Receipt) (rows []core.Row, err error) {
+	err = l.tx("fork", &rows, func() (err error) {
+		rows, err = l.Store.Fork(ctx, row, r)
+		return err
+	})
+	return rows, err
+}
+
 func (l *ledger) Bury(ctx context.Context, row core.Row, why string, owner core.Place, tell []core.Piece) (out []core.Row, err error) {
 	err = l.tx("bury", &out, func() (err error) { out, err = l.Store.Bury(ctx, row, why, owner, tell); return err })
 	return out, err

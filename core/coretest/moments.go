@@ -23,7 +23,7 @@ type trap struct {
 	hold       bool
 }
 
-var happenings = []string{"accept", "sort", "begin", "opened", "step", "join", "park", "lapse", "settle", "chunk", "receipt", "bury", "moved", "notify", "stopclean", "prepared", "say", "attempted",
+var happenings = []string{"accept", "sort", "begin", "opened", "step", "join", "park", "lapse", "settle", "chunk", "receipt", "fork", "bury", "moved", "notify", "stopclean", "prepared", "say", "attempted",
 	"model", "tool", "open", "post", "edit", "update", "resolve", "read", "title", "hook"}
 
 // set reads "WHEN MOMENT [N]", or "off", which ends all.

@@ -167,7 +167,9 @@ type adapterOptions struct {
 	reads   bool // what was said can be read back
 	buttons bool
 	names   bool // places have titles
-	reply   core.ReplyMode
+	// branches: what is said at the top level begins a thread, whoever says it
+	branches bool
+	reply    core.ReplyMode
 }
 
 // set takes one header line and reports whether it was one.
@@ -300,7 +302,7 @@ func newAdapter(name string) adapterOptions {
 
 func (sc *scene) adapter(s *scanner) (err error) {
 	a := newAdapter(s.word())
-	names := []string{"once", "max", "pieces", "heavy", "mark", "replies", "threads", "edits", "signs", "reads", "buttons", "names", "reply"}
+	names := []string{"once", "max", "pieces", "heavy", "mark", "replies", "threads", "edits", "signs", "reads", "buttons", "names", "branches", "reply"}
 	for name, v, ok := s.option(names...); ok && err == nil; name, v, ok = s.option(names...) {
 		switch name {
 		case "once":
@@ -323,6 +325,8 @@ func (sc *scene) adapter(s *scanner) (err error) {
 			a.signs, err = strconv.ParseBool(v)
 		case "reads":
 			a.reads, err = strconv.ParseBool(v)
+		case "branches":
+			a.branches, err = strconv.ParseBool(v)
 		case "names":
 			a.names, err = strconv.ParseBool(v)
 		case "buttons":

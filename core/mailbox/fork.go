@@ -17,14 +17,15 @@ func fork(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
 	if err != nil {
 		return core.CommandReply{}, err
 	}
+	if inv.Branch {
+		return branch(inv, at)
+	}
 	f, ok, err := inv.Desk.Fork(inv.Place, at)
 	switch {
 	case err != nil:
 		return core.CommandReply{}, err
-	case !ok && at == "":
-		return nothing("There is nothing to fork here: nothing has been said yet.")
 	case !ok:
-		return nothing(fmt.Sprintf("I know no message %s of the latest conversations here.", at))
+		return noFork(at)
 	}
 	text := fmt.Sprintf("This is a fork (%s): I see what was said here up to %s (%s), and no longer what came after.", f.Thread.ID, title(f.Message), f.Message.ID)
 	if at == "" {
@@ -38,6 +39,28 @@ func fork(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
 		text += " What I am doing there goes on, and I still answer it here."
 	}
 	return core.CommandReply{Text: text}, err
+}
+
+// branch begins the fork in a thread of its own.
+func branch(inv core.Invocation, at core.ID) (core.CommandReply, error) {
+	msg, ok, err := inv.Desk.Branch(inv.Place, at, func(msg core.Message) string {
+		return fmt.Sprintf("🔀 %s goes on here from %s (%s), in a thread of its own.", name(inv.From), title(msg), msg.ID)
+	})
+	switch {
+	case err != nil:
+		return core.CommandReply{}, err
+	case !ok:
+		return noFork(at)
+	}
+	return core.CommandReply{Text: fmt.Sprintf("I begin a thread of its own in this channel, which knows what was said here up to %s (%s). This one stays as it is.", title(msg), msg.ID)}, nil
+}
+
+// noFork says why there is none.
+func noFork(at core.ID) (core.CommandReply, error) {
+	if at == "" {
+		return nothing("There is nothing to fork here: nothing has been said yet.")
+	}
+	return nothing(fmt.Sprintf("I know no message %s of the latest conversations here.", at))
 }
 
 // forkedAt is the message that the person means; empty: the newest.

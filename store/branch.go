@@ -1,0 +1,67 @@
+package store
+
+import (
+	"context"
+
+	"bellhop/core"
+)
+
+// Branch implements core.Desk. The thread begins when the platform has said
+// where: see Fork.
+func (d *desk) Branch(at core.Place, message core.ID, text func(core.Message) string) (core.Message, bool, error) {
+	f, ok, err := d.forked(at, message)
+	if err != nil || !ok {
+		return core.Message{}, false, err
+	}
+	top := core.Place{Adapter: at.Adapter, Channel: at.Channel}
+	rows, err := d.show(core.Post{Kind: core.NoticePost, Thread: f.source.ID, Place: top, Fork: f.message.ID},
+		core.Row{After: d.message, Fork: true}, []core.Piece{{Text: text(f.message)}})
+	d.out.Rows = append(d.out.Rows, rows...)
+	return f.message, true, err
+}
+
+// branchText is the first word in the thread of a fork, which some platforms
+// need for it to be there.
+const branchText = "I see what was said up to there. Write here to go on."
+
+// Fork begins the thread that the message which shows the row begins. It
+// returns what is to be said there; nothing, if that has been done.
+func (s *Store) Fork(ctx context.Context, row core.Row, r core.Receipt) ([]core.Row, error) {
+	var out []core.Row
+	var ended bool
+	err := s.update(ctx, func(t *tx) error {
+		out, ended = nil, false
+		post, ok, err := get[core.Post](t, idKey(famPost, row.Post))
+		if err != nil || !ok || post.Fork == "" {
+			return err
+		}
+		at := core.Place{Adapter: post.Place.Adapter, Channel: post.Place.Channel, Topic: r.ID}
+		if _, begun, err := t.threadAt(at); err != nil || begun {
+			out, _ = s.branched.get(string(post.ID))
+			return err
+		}
+		var f forking
+		if f.source, ok, err = get[core.Thread](t, idKey(famThread, post.Thread)); err != nil || !ok {
+			return err
+		}
+		if f.message, f.spans, err = t.spoken(f.source, post.Fork); err != nil || f.spans == nil {
+			return err
+		}
+		th, err := t.newThread(at, f.source.Agent, false)
+		if err != nil {
+			return err
+		}
+		th.Heard, th.Unnamed = r.ID, true
+		if th, err = t.beginFork(th, f); err != nil {
+			return err
+		}
+		out, err = t.show(core.Post{Kind: core.NoticePost, Thread: th.ID, Place: at}, core.Row{After: r.ID}, []core.Piece{{Text: branchText}})
+		ended = err == nil
+		return err
+	})
+	s.branched.note(string(row.Post), out, ended, err)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
