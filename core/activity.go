@@ -37,6 +37,7 @@ const (
 	MessageLimited   Event = "message.limited"   // Actor: who has sent too much
 	MessageEdited    Event = "message.edited"    // Actor, Messages: before a run has read it
 	MessageCorrected Event = "message.corrected" // Actor, Messages (the correction, then what it corrects), Items, Bots, Why
+	MessageSorted    Event = "message.sorted"    // Actor: the default bot that had it, Messages, Items, Bots: whom a model has chosen instead
 	MessageWithdrawn Event = "message.withdrawn" // Messages, Items: deleted before a run has read it
 	EventUnreadable  Event = "event.unreadable"
 

@@ -253,8 +253,11 @@ func (t *tx) begin(run core.Run) (core.Run, error) {
 		if err != nil {
 			return run, err
 		}
-		if !found || it.State != core.Queued || it.Bot != run.Bot {
+		if !found || it.State != core.Queued {
 			continue
+		}
+		if it.Bot != run.Bot { // it was sorted since
+			return run, core.ErrStale
 		}
 		if err := t.fresh(run, it); err != nil {
 			return run, err

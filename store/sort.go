@@ -28,6 +28,11 @@ func (s *Store) Sort(ctx context.Context, items []core.Item, bot string, usage c
 	err := s.update(ctx, func(t *tx) error {
 		woken = nil
 		var from string
+		cost := usage
+		th, err := need[core.Thread](t, famThread, items[0].Thread)
+		if err != nil {
+			return err
+		}
 		for _, was := range items {
 			it, ok, err := get[core.Item](t, idKey(famItem, was.ID))
 			switch {
@@ -37,8 +42,8 @@ func (s *Store) Sort(ctx context.Context, items []core.Item, bot string, usage c
 				continue
 			case it.Unsorted:
 				from = it.Bot
-				it.Unsorted, it.Usage, usage = false, usage, core.Usage{}
-				if err := t.move(it, bot); err != nil {
+				it.Unsorted, it.Usage, cost = false, cost, core.Usage{}
+				if err := t.move(&th, it, bot); err != nil {
 					return err
 				}
 				it.Bot = bot
@@ -50,10 +55,6 @@ func (s *Store) Sort(ctx context.Context, items []core.Item, bot string, usage c
 		}
 		if from == "" || from == bot {
 			return nil
-		}
-		th, err := need[core.Thread](t, famThread, items[0].Thread)
-		if err != nil {
-			return err
 		}
 		enter(&th, []string{bot})
 		released, err := t.release(&th, from)
@@ -69,7 +70,7 @@ func (s *Store) Sort(ctx context.Context, items []core.Item, bot string, usage c
 // move puts a waiting item into the mailbox of a bot. The message is for that bot
 // then, and no more for the one that had it, unless that is named in it or has
 // another item of it.
-func (t *tx) move(it core.Item, bot string) error {
+func (t *tx) move(th *core.Thread, it core.Item, bot string) error {
 	if it.Bot == bot {
 		return t.queue(it)
 	}
@@ -89,6 +90,10 @@ func (t *tx) move(it core.Item, bot string) error {
 		if err := t.Delete(forKey(it.Thread, it.Bot, it.Message)); err != nil {
 			return err
 		}
+	}
+	if err := t.log(core.Activity{Event: core.MessageSorted, Actor: core.Actor{Kind: core.BotActor, ID: it.Bot}, Thread: th.ID, Place: th.Place,
+		Messages: []core.ID{it.Message}, Items: []core.ID{it.ID}, Bots: []string{bot}}); err != nil {
+		return err
 	}
 	it.Bot = bot
 	if err := t.forBots(it.Thread, it.Message, bot); err != nil {

@@ -17,7 +17,7 @@ func (w *world) check() {
 		w.problem("the ledger cannot be read: %v", err)
 		return
 	}
-	c := checker{Books: books}
+	c := checker{sorts: w.scene.sorting != nil, Books: books}
 	if c.problems, err = w.store.Check(w.t.Context()); err != nil {
 		w.problem("the ledger cannot be read: %v", err)
 		return
@@ -52,6 +52,7 @@ func (w *world) check() {
 // checker gathers what is wrong at one moment.
 type checker struct {
 	store.Books
+	sorts    bool // a model chooses who answers
 	problems []string
 }
 

@@ -96,7 +96,8 @@ func flat(messages []core.ChatMessage) string {
 
 // checkRunsPrefix: without its tail, the first request of a run is the
 // beginning of the next run's first, unless the window has moved, or the bot
-// sees only what is for it from here on, or all of it again.
+// sees only what is for it from here on, or all of it again. Of what is for it, a
+// model may choose it for something that was said before what it has read.
 func (c *checker) checkRunsPrefix(calls []*asked) {
 	byID := map[core.ID]core.Run{}
 	for _, r := range c.Runs {
@@ -119,7 +120,7 @@ func (c *checker) checkRunsPrefix(calls []*asked) {
 		at := seat{run.Bot, run.Thread}
 		before, ok := last[at]
 		last[at] = id
-		if !ok || byID[before].Cut != run.Cut || byID[before].Scoped != run.Scoped || c.retries(run) || c.late(run, byID[before]) {
+		if !ok || byID[before].Cut != run.Cut || byID[before].Scoped != run.Scoped || c.retries(run) || run.Scoped && c.sorts {
 			continue
 		}
 		if x, y := withoutTail(first[before]), flat(first[id].call.Messages); !strings.HasPrefix(y, x) {
@@ -132,12 +133,6 @@ func (c *checker) checkRunsPrefix(calls []*asked) {
 // had for them may be had by now.
 func (c *checker) retries(run core.Run) bool {
 	return slices.ContainsFunc(c.Items, func(it core.Item) bool { return it.Run == run.ID && it.Parent != "" })
-}
-
-// late reports whether the run answers what had been said when the bot's run
-// before read the thread, and became the bot's afterwards.
-func (c *checker) late(run, before core.Run) bool {
-	return run.Scoped && slices.ContainsFunc(run.Triggers, func(m core.ID) bool { return m.Seq() < before.Upto.Seq() })
 }
 
 // runOf is the run that a call was made in; empty while that is not stored.

@@ -41,6 +41,8 @@ func Summary(a core.Activity) string {
 		return say("%s is deleted before a run has read it (%s)", msg, items)
 	case core.EventUnreadable:
 		return "an event could not be read"
+	case core.MessageSorted:
+		return say("a model chooses %s for %s, instead of %s (%s)", bots, msg, who, items)
 	case core.HandOffSent:
 		return say("%s of %s wakes %s (%s), whom it mentions", msg, who, bots, items)
 	case core.HandOffHeld:

@@ -46,6 +46,8 @@ func Why(l core.Life) string {
 			add("It was edited before anybody had read it.")
 		case core.MessageWithdrawn:
 			add("It was deleted before anybody had read it.")
+		case core.MessageSorted: // which stands in the place of why it was the default bot's
+			out = append(out[:max(0, len(out)-1)], becauseOf(l, a, "a model chose it: the message mentions nobody"))
 		case core.HandOffSent:
 			add("%s", becauseOf(l, a, who+" mentioned it"))
 		case core.HandOffHeld:

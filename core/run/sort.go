@@ -193,9 +193,9 @@ func (r *Runner) ask(ctx context.Context, model, system, text string) (answer st
 }
 
 // listen is all that a model says to a call.
-func listen(ctx context.Context, provider core.Provider, call core.Call) (string, core.Usage, error) {
+func listen(ctx context.Context, provider core.Provider, call core.Call) (answer string, usage core.Usage, err error) {
 	var text strings.Builder
-	usage := core.Usage{Calls: 1}
+	defer func() { usage.Calls = 1 }()
 	for chunk, err := range provider.Stream(ctx, call) {
 		if err != nil {
 			return "", usage, err

@@ -1,0 +1,63 @@
+package store_test
+
+import (
+	"errors"
+	"testing"
+
+	"bellhop/core"
+	"bellhop/store/memkv"
+)
+
+// unsorted accepts a message whose bot is still to be chosen.
+func unsorted(w *world, text string) core.Item {
+	w.Helper()
+	b := w.batch(w.message(text))
+	b.Sort = true
+	a, err := w.store.Accept(w.Context(), b)
+	w.must(err)
+	if len(a.Items) != 1 || !a.Items[0].Unsorted || a.Items[0].Bot != chief {
+		w.Fatalf("queued is %+v", a.Items)
+	}
+	return a.Items[0]
+}
+
+// TestSort: an item moves once, with what it has cost, and whoever picked it
+// before has it no more.
+func TestSort(t *testing.T) {
+	w := newWorld(t)
+	first, second := unsorted(w, "one"), unsorted(w, "two")
+	before := w.pick(first, second)
+	cost := core.Usage{Calls: 1, Input: 7}
+	broken := errors.New("the answer is lost")
+	w.memory().SetFault(func(_ uint64, when memkv.When) error {
+		if when != memkv.After {
+			return nil
+		}
+		w.memory().SetFault(nil)
+		return broken
+	})
+	if _, err := w.store.Sort(w.Context(), []core.Item{first}, scout, cost); !errors.Is(err, broken) {
+		t.Fatalf("%v", err)
+	}
+	woken, err := w.store.Sort(w.Context(), []core.Item{first}, scout, cost)
+	w.must(err)
+	if len(woken) != 1 || woken[0].ID != first.ID || woken[0].Bot != scout || woken[0].Unsorted || woken[0].Usage != cost {
+		t.Errorf("woken is %+v", woken)
+	}
+	if again, err := w.store.Sort(w.Context(), []core.Item{woken[0]}, chief, cost); err != nil || len(again) > 0 {
+		t.Errorf("what is sorted is sorted again: %+v, %v", again, err)
+	}
+
+	w.wantErr(w.store.Begin(w.Context(), before), core.ErrStale)
+	if got := w.item(first.ID); got.State != core.Queued || got.Bot != scout {
+		t.Errorf("the item is %+v", got)
+	}
+	w.must(w.store.Begin(w.Context(), w.pick(first, second)))
+	if got := w.item(second.ID); got.State != core.Doing || got.Bot != chief || got.Unsorted {
+		t.Errorf("the other one is %+v", got)
+	}
+	if run := w.pick(woken...); run.Bot != scout || run.Usage != cost || len(run.Items) != 1 {
+		t.Errorf("the run is %+v", run)
+	}
+	w.wantErr(func() error { _, _, err := w.store.Pick(w.Context(), []core.Item{first}, 80, 80); return err }(), core.ErrRunOver)
+}
