@@ -76,7 +76,7 @@ func (m mirror) show(inv core.Invocation) string {
 	case inv.From.Zone != "":
 		line("time zone: %s, as the platform says", inv.From.Zone)
 	default:
-		line("time zone: %s, which is everybody's here; %sme zone NAME changes yours", m.zone, inv.Mark)
+		line("time zone: %s, which is everybody's here; %sme zone NAME changes yours", zoneName(m.zone), inv.Mark)
 	}
 	if l := inv.Human.Language; l != "" {
 		line("language: %s", l)
@@ -158,4 +158,13 @@ func quoted(s string) string {
 		s = string(r[:maxLanguage]) + "…"
 	}
 	return core.ShowPerson(core.PersonID(strings.Join(strings.Fields(s), " ")), "")
+}
+
+// zoneName is what people call a zone; that of the machine has no name of its
+// own.
+func zoneName(z *time.Location) string {
+	if z == time.Local {
+		return time.Now().Format("MST")
+	}
+	return z.String()
 }
