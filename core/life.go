@@ -30,4 +30,6 @@ type Record interface {
 	// a message of its current thread, or what left no message. Neither: there is
 	// none.
 	Latest(at Place, thread ID) (message ID, aside Activity, err error)
+	// Spent is what models were used, in the thread and today.
+	Spent(thread ID) (Spent, error)
 }

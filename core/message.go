@@ -31,6 +31,8 @@ type Thread struct {
 	Heard  string `json:"heard,omitempty"`
 	Missed bool   `json:"missed,omitempty"`
 
+	Spent Usage `json:"spent,omitzero"` // of models, since it began
+
 	// Cuts says by bot where its window begins: messages before the cut have
 	// been folded away and are read with read_history.
 	Cuts map[string]ID `json:"cuts,omitempty"`

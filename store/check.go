@@ -226,7 +226,7 @@ func (c *checker) checkPairing() error {
 func (c *checker) checkFamilies() error {
 	known := []string{famJournal, famJournalDay, famCursor, famAlias, famCurrent, famPlace, famArchived, famThread, famLineage, famTitle, famMessage, famFor, famPlatform, famItemsOf, famOwn, famQueue,
 		famItem, famRun, famOpenRun, famStep, famHeld, famOutbox, famAsk, famOpenAsk, famPost, famGrant, famPass, famRebuff, famPermit, famHuman, famLinkCode, famBad,
-		famActivity, famAbout}
+		famActivity, famAbout, famSpent}
 	slices.Sort(known)
 	var from []byte
 	for _, family := range append(known, "") {

@@ -46,6 +46,7 @@ import (
 //	l/<ms><n>                          activity log
 //	lx/<what><ms><n>                   activities about a place (a hash), or an ID's number
 //	y/<agent>\0<permit>                permits: calls of an agent that a person has allowed for good
+//	us/<day>/<who>                     what models were used that day: by all, by a bot, for a person
 //	x/<key>                            quarantined rows
 //	meta/…                             schema version
 //
@@ -84,6 +85,7 @@ const (
 	famActivity   = "l/"
 	famAbout      = "lx/"
 	famPermit     = "y/"
+	famSpent      = "us/"
 	famBad        = "x/"
 	keySchema     = "meta/schema"
 )

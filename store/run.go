@@ -458,7 +458,7 @@ func (t *tx) finish(th *core.Thread, run core.Run, end core.Settlement) ([]core.
 		return nil, core.Message{}, err
 	}
 	run.Ended, run.Ask = t.Now(), ""
-	if err := errors.Join(t.put(idKey(famRun, run.ID), run), t.logEnd(run)); err != nil {
+	if err := errors.Join(t.put(idKey(famRun, run.ID), run), t.logEnd(run), t.spend(th, run.Bot, run.For.ID, run.Usage)); err != nil {
 		return nil, core.Message{}, err
 	}
 	if err := t.Delete(idKey(famOpenRun, run.ID)); err != nil {

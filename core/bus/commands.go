@@ -102,6 +102,13 @@ func status(health func() []AdapterHealth) func(context.Context, core.Invocation
 			fmt.Fprintf(&b, "This conversation (%s): %s, %s.\n", inv.Thread.ID, doing(load.Running), waiting(load.Queued, load.More))
 		}
 		fmt.Fprintf(&b, "Everywhere: %s, %s.\n", doing(load.All), waiting(load.Waiting, load.More))
+		spent, err := inv.Desk.Spent(inv.Thread.ID)
+		if err != nil {
+			return core.CommandReply{}, err
+		}
+		if spent != (core.Spent{}) {
+			fmt.Fprintf(&b, "Models have read and written %s here, %s today.\n", tokens(spent.Here), tokens(spent.Today))
+		}
 		for _, h := range health() {
 			switch {
 			case h.Dead != nil:
@@ -136,4 +143,13 @@ func waiting(n int, more bool) string {
 		return "1 message waiting"
 	}
 	return fmt.Sprintf("%d messages waiting", n)
+}
+
+// tokens is a usage in a word.
+func tokens(u core.Usage) string {
+	n := fmt.Sprint(u.Input + u.Output)
+	for i := len(n) - 3; i > 0; i -= 3 {
+		n = n[:i] + "," + n[i:]
+	}
+	return n + " tokens"
 }
