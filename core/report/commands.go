@@ -40,7 +40,8 @@ func Commands(zone *time.Location) []core.Command {
 func find(inv core.Invocation) (l core.Life, none core.CommandReply, err error) {
 	id := meant(inv)
 	if word := strings.Trim(strings.TrimSpace(inv.Args), "`"); word != "" {
-		if id, err = core.ParseID(word); err != nil || !strings.ContainsRune("mirp", rune(id.Kind())) {
+		var bad error
+		if id, bad = core.ParseID(word); bad != nil || !strings.ContainsRune("mirp", rune(id.Kind())) {
 			return l, nothing(code(word) + " is not the id of a message, a task or a run: those look like m3k9, i3k9 or r3ka."), nil
 		}
 	}

@@ -104,15 +104,16 @@ func becauseOf(l core.Life, a core.Activity, why string) string {
 	if answered {
 		return fmt.Sprintf("%s answered because %s.", names, why)
 	}
-	text := fmt.Sprintf("%s %s woken because %s.", names, are, why)
+	var text strings.Builder
+	text.WriteString(fmt.Sprintf("%s %s woken because %s.", names, are, why))
 	for i, state := range states {
 		who := "It"
 		if len(states) > 1 {
 			who = "@" + a.Bots[i]
 		}
-		text += fmt.Sprintf(" %s %s.", who, state)
+		text.WriteString(fmt.Sprintf(" %s %s.", who, state))
 	}
-	return text
+	return text.String()
 }
 
 const answer = "answered"
