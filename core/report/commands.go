@@ -40,8 +40,7 @@ func Commands(zone *time.Location) []core.Command {
 func find(inv core.Invocation) (l core.Life, none core.CommandReply, err error) {
 	id := meant(inv)
 	if word := strings.Trim(strings.TrimSpace(inv.Args), "`"); word != "" {
-		var bad error
-		if id, bad = core.ParseID(word); bad != nil || !strings.ContainsRune("mirp", rune(id.Kind())) {
+		if id = named(word); id == "" {
 			return l, nothing(code(word) + " is not the id of a message, a task or a run: those look like m3k9, i3k9 or r3ka."), nil
 		}
 	}
@@ -62,6 +61,15 @@ func find(inv core.Invocation) (l core.Life, none core.CommandReply, err error) 
 		none = nothing(fmt.Sprintf("I know of nothing here that has the id %s.", id))
 	}
 	return l, none, err
+}
+
+// named is the ID that a word is, if it can have a life; else empty.
+func named(word string) core.ID {
+	id, err := core.ParseID(word)
+	if err != nil || !strings.ContainsRune("mirp", rune(id.Kind())) {
+		return ""
+	}
+	return id
 }
 
 // meant is what the person points at; empty: nothing that is known.
