@@ -54,6 +54,8 @@ const (
 	softStop = 20 * time.Second
 	// drainStop is how long answers may take to reach their platforms then.
 	drainStop = 10 * time.Second
+	// calmAfter is when a start is over: adapters have connected, or wait to.
+	calmAfter = time.Second
 	// consoleName is the adapter that the control socket's chats use.
 	consoleName = "console"
 )
@@ -252,6 +254,12 @@ func (a *appliance) run(ctx context.Context) error {
 	a.bus.Load(backlog)
 	a.mail.Load(backlog)
 	close(a.started)
+	calm := time.AfterFunc(calmAfter, func() {
+		if err := shed(); err != nil {
+			a.log.Debug("what only the start needed stays in memory", "err", err)
+		}
+	})
+	defer calm.Stop()
 
 	intake, stopIntake := context.WithCancel(ctx)
 	pick, stopPicking := context.WithCancel(context.WithoutCancel(ctx))
