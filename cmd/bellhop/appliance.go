@@ -126,7 +126,7 @@ func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner
 		Waits:  func(bot string, thread core.ID) bool { return a.mail.Waits(bot, thread) },
 		Joined: func(bot string, items []core.ID) { a.mail.Joined(bot, items) }, Rules: holds(s, policy(cfg), func() core.Access { return access }), Sorting: sorting(cfg), MaxHops: cfg.Limits.MaxHops, Zone: cfg.Schedule.Zone(), Log: log})
 	a.names = title.New(title.Options{Store: s, Model: cfg.Purposes.Small, Provider: find, Show: a.bus.Title, Log: log})
-	a.mail = mailbox.New(mailbox.Options{Store: s, Runner: run, Bots: bots, MaxRuns: cfg.Limits.MaxRuns, External: a.hooks.Wake, Log: log})
+	a.mail = mailbox.New(mailbox.Options{Store: s, Runner: run, Bots: bots, MaxRuns: cfg.Limits.MaxRuns, External: a.hooks.Wake, Caught: a.bus.Caught, Log: log})
 	return a, nil
 }
 

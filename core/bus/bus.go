@@ -99,8 +99,9 @@ type Bus struct {
 	first   core.Place           // where the first owner has claimed to be that
 	elder   map[core.ID]bool     // posts that an earlier process may have begun
 	pruned  time.Time
-	lapse   time.Time     // when an ask is to be looked at; zero: none is open
-	lapses  chan struct{} // of capacity 1: lapse is earlier than it was
+	lapse   time.Time              // when an ask is to be looked at; zero: none is open
+	lapses  chan struct{}          // of capacity 1: lapse is earlier than it was
+	intake  map[chan struct{}]bool // of batches that are being accepted: closed when they are
 }
 
 type channel struct{ adapter, id string }
@@ -148,7 +149,7 @@ func timeOf(t time.Time) time.Time {
 // New makes a Bus. Nothing runs yet.
 func New(ctx context.Context, o Options) *Bus {
 	b := &Bus{o: o, log: o.Log, accounts: map[string]*account{}, places: map[core.Place]*worker{}, paces: map[core.Place]pace{}, drafts: map[core.ID]*draft{},
-		aliases: map[channel]string{}, told: map[string]time.Time{}, elder: map[core.ID]bool{}, idle: make(chan struct{}), lapses: make(chan struct{}, 1),
+		aliases: map[channel]string{}, told: map[string]time.Time{}, elder: map[core.ID]bool{}, idle: make(chan struct{}), lapses: make(chan struct{}, 1), intake: map[chan struct{}]bool{},
 		quota: quota{most: o.PerMinute, windows: map[core.PersonID]window{}}}
 	close(b.idle)
 	if b.o.Code == nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +33,7 @@ func (b *Bus) accept(ctx context.Context, acc *account, batch []core.Inbound) er
 	if len(batch) == 0 {
 		return nil
 	}
+	defer b.taking()()
 	arrived := time.Now()
 	entries := make([]core.Entry, len(batch))
 	for i, in := range batch {
@@ -75,6 +78,35 @@ func (b *Bus) accept(ctx context.Context, acc *account, batch []core.Inbound) er
 	b.mail.Apply(done)
 	b.prune(ctx)
 	return nil
+}
+
+// taking notes that a batch is being accepted, until the result is called.
+func (b *Bus) taking() (done func()) {
+	c := make(chan struct{})
+	b.mu.Lock()
+	b.intake[c] = true
+	b.mu.Unlock()
+	return func() {
+		b.mu.Lock()
+		delete(b.intake, c)
+		b.mu.Unlock()
+		close(c)
+	}
+}
+
+// Caught waits until what is being accepted now has been handed on, or ctx ends:
+// who learns of it from the ledger must not overtake it.
+func (b *Bus) Caught(ctx context.Context) {
+	b.mu.Lock()
+	now := slices.Collect(maps.Keys(b.intake))
+	b.mu.Unlock()
+	for _, c := range now {
+		select {
+		case <-c:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // entry decides what can be decided of an event without the ledger.

@@ -94,7 +94,7 @@ func begin(w *world) (*life, error) {
 		Provider: func(name string) (core.Provider, string, error) {
 			return model, strings.TrimPrefix(name, "script/"), nil
 		}})
-	l.mail = mailbox.New(mailbox.Options{Store: ledger, Runner: runs{runner, l}, Bots: w.scene.bots, MaxRuns: w.scene.maxRuns, External: l.hooks.Wake, Log: w.log})
+	l.mail = mailbox.New(mailbox.Options{Store: ledger, Runner: runs{runner, l}, Caught: l.bus.Caught, Bots: w.scene.bots, MaxRuns: w.scene.maxRuns, External: l.hooks.Wake, Log: w.log})
 
 	l.intake, l.stopIntake = context.WithCancel(ctx)
 	l.pick, l.stopPick = context.WithCancel(context.WithoutCancel(ctx))

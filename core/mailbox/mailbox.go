@@ -47,6 +47,9 @@ type Options struct {
 	// It does not wait.
 	External func([]core.Item)
 	Log      *slog.Logger
+	// Caught waits until what the ledger has taken in of people by now is on its
+	// way to them and to the mailboxes; nil: nobody needs it.
+	Caught func(ctx context.Context)
 }
 
 // System is all mailboxes.
@@ -338,6 +341,9 @@ func (b *box) run(work context.Context, items []core.Item) (err error) {
 		b.s.mu.Unlock()
 	}()
 	cut, err := b.s.o.Runner.Run(ctx, b.bot, items)
+	if errors.Is(err, core.ErrRunOver) && b.s.o.Caught != nil {
+		b.s.o.Caught(work) // the word of who has ended it comes before what is next
+	}
 	if errors.Is(err, core.ErrStopping) && cut != "" {
 		b.s.mu.Lock()
 		b.s.stopped = append(b.s.stopped, cut)
