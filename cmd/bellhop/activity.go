@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"bellhop/core"
+	"bellhop/core/config"
 	"bellhop/core/report"
 	"bellhop/store"
 )
@@ -118,31 +119,42 @@ func respondActivity(ctx context.Context, s *store.Store, w wanted) answer {
 	return out
 }
 
-// respondRuns lists the newest runs and all that are open.
-func respondRuns(ctx context.Context, s *store.Store) answer {
+// respondRuns lists the newest runs and all that are open, with what they have
+// cost by what is known of models.
+func respondRuns(ctx context.Context, s *store.Store, models map[string]config.Model) answer {
 	runs, err := s.Runs(ctx, newestRuns)
 	if err != nil && !errors.Is(err, core.ErrNotFound) {
 		return answer{Error: err.Error()}
 	}
-	return answer{Text: listRuns(runs)}
+	return answer{Text: listRuns(runs, models)}
 }
 
 // listRuns is the table of the command runs.
-func listRuns(runs []core.Run) string {
+func listRuns(runs []core.Run, models map[string]config.Model) string {
 	if len(runs) == 0 {
 		return "Nothing has run yet.\n"
 	}
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tSTATE\tAGENT\tTHREAD\tSTEPS\tIN\tOUT\tBEGUN\tTOOK\tERROR")
+	fmt.Fprintln(w, "ID\tSTATE\tAGENT\tTHREAD\tSTEPS\tIN\tOUT\tUSD\tBEGUN\tTOOK\tERROR")
 	for _, r := range runs {
 		end := r.Ended
 		if end.IsZero() {
 			end = time.Now()
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%s\t%s\t%s\n", r.ID, r.State, r.Bot, r.Thread, r.Steps, r.Usage.Input, r.Usage.Output,
-			clock(r.Created), end.Sub(r.Created).Round(time.Millisecond), visible(oneLine(r.Error, 60)))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%s\t%s\t%s\t%s\n", r.ID, r.State, r.Bot, r.Thread, r.Steps, r.Usage.Input, r.Usage.Output,
+			costOf(r, models), clock(r.Created), end.Sub(r.Created).Round(time.Millisecond), visible(oneLine(r.Error, 60)))
 	}
 	_ = w.Flush() // into a builder, which takes everything
 	return b.String()
+}
+
+// costOf is what a run has cost in USD at today's price of its model, or a dash
+// where none is known.
+func costOf(r core.Run, models map[string]config.Model) string {
+	price := models[r.Model].Price
+	if price == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.4f", price.Cost(r.Usage))
 }

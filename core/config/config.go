@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/BurntSushi/toml"
+
+	"bellhop/core"
 )
 
 // Config is a whole configuration, defaults filled in, paths absolute.
@@ -76,8 +78,9 @@ type Provider struct {
 
 // Model is what a person knows about a model.
 type Model struct {
-	Context int  `toml:"context"` // window in tokens; default 0: unknown
-	Vision  bool `toml:"vision"`  // it can be shown images; default false
+	Context int         `toml:"context"`         // window in tokens; default 0: unknown
+	Vision  bool        `toml:"vision"`          // it can be shown images; default false
+	Price   *core.Price `toml:"price,omitempty"` // default nil: unknown
 }
 
 // Purposes are models for work that is not an answer, "provider/model" each.

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"bellhop/core"
 )
 
 // minimal is a valid file that every other test builds upon.
@@ -154,6 +156,7 @@ model_params = { temperature = 0.3, stop = ["${WHO}", "$${WHO}"], extra = { deep
 [models."local/llama/3"]
 context = 8192
 vision = true
+price = { input = 1, output = 10.5, cache_read = 0.125 }
 [purposes]
 small = "script/small"
 [agents.chief]
@@ -257,7 +260,7 @@ timezone = "America/New_York"
 			},
 			"script": {Type: "script"},
 		},
-		Models:   map[string]Model{"local/llama/3": {Context: 8192, Vision: true}},
+		Models:   map[string]Model{"local/llama/3": {Context: 8192, Vision: true, Price: &core.Price{Input: 1, Output: 10.5, CacheRead: 0.125, CacheWrite: 1, CacheWrite1h: 1}}},
 		Purposes: Purposes{Small: "script/small"},
 		Agents: map[string]Agent{
 			"chief": {
@@ -347,7 +350,7 @@ func TestExample(t *testing.T) {
 		"default_agent", "owner_place", "path", "level", "format", "type", "token", "api_url", "user", "api_key",
 		"base_url", "headers", "model_params", "context", "description", "model", "instructions", "name", "tools",
 		"denied_tools", "workers", "busy", "history", "limits", "place", "agent", "reply", "owners", "admins", "members", "guests", "pairing", "max_runs", "max_hops", "messages_per_minute",
-		"bot_token", "app_token", "command", "short_commands", "rich", "mode", "threshold", "tool", "pattern", "action", "role", "vision", "small", "workspace", "max_bytes", "media", "url", "secret",
+		"bot_token", "app_token", "command", "short_commands", "rich", "mode", "threshold", "tool", "pattern", "action", "role", "vision", "price", "small", "workspace", "max_bytes", "media", "url", "secret",
 	} {
 		if !regexp.MustCompile(`(?m)^(# )?` + key + ` = `).Match(text) {
 			t.Errorf("the example does not show %s", key)

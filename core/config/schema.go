@@ -62,7 +62,7 @@ func (l *loader) config(root *table) *Config {
 		if problem, near := c.modelProblem(name); problem != "" {
 			t.failAt(t.path, near, "%s", problem)
 		}
-		c.Models[name] = Model{Context: t.integer("context", 0, 1000, 10_000_000), Vision: t.boolean("vision", false)}
+		c.Models[name] = Model{Context: t.integer("context", 0, 1000, 10_000_000), Vision: t.boolean("vision", false), Price: t.price()}
 	})
 	purposes := root.table("purposes")
 	c.Purposes.Small = purposes.purpose("small", c)

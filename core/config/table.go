@@ -213,6 +213,25 @@ func (t *table) integer(key string, fallback, low, high int) int {
 	return int(n)
 }
 
+// number returns an integer or a float.
+func (t *table) number(key string, fallback, low, high float64) float64 {
+	v, ok := t.value(key)
+	if !ok {
+		return fallback
+	}
+	n, isFloat := v.(float64)
+	if i, isInt := v.(int64); isInt {
+		n, isFloat = float64(i), true
+	}
+	switch {
+	case !isFloat:
+		t.fail(key, "want a number, got %s", kind(v))
+	case !(n >= low && n <= high): // nor is a NaN
+		t.fail(key, "%v is out of bounds: %v to %v", n, low, high)
+	}
+	return n
+}
+
 // duration returns a time span written as "90s", "15m" or "1h30m".
 func (t *table) duration(key string, fallback, low, high time.Duration) time.Duration {
 	s, ok := t.text(key)
