@@ -39,9 +39,12 @@ func chaos(r *rand.Rand) string {
 	pick := func(of ...string) string { return of[r.IntN(len(of))] }
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	say("adapter chat once=%s max=%s signs=%s", pick("edit", "key", "readback"), pick("12", "4096"), pick("true", "false"))
+	say("adapter chat once=%s max=%s signs=%s buttons=%s", pick("edit", "key", "readback"), pick("12", "4096"), pick("true", "false"), pick("true", "true", "false"))
 	say("max_runs %s", pick("1", "2", "64"))
 	say("member bob")
+	if r.IntN(3) == 0 {
+		say("rule all allow nothing")
+	}
 	busy := pick("queue", "steer")
 	say("bot chief history=24000/%s busy=%s", pick("4", "80"), busy)
 	say("bot engineer")
@@ -60,7 +63,7 @@ func chaos(r *rand.Rand) string {
 	say("say dm alice Hello.")
 	deleted := false
 	for range 5 + r.IntN(15) {
-		switch r.IntN(19) {
+		switch r.IntN(25) {
 		case 0, 1, 2, 3:
 			say("say %s", pick("dm alice Hello.", "dm bob Hello there.", "#ops bob @bellhop hello", "dm alice Are you there?"))
 		case 4:
@@ -95,8 +98,18 @@ func chaos(r *rand.Rand) string {
 			say("%s", pick("say dm alice @ci build it", "say dm bob @ci and @engineer, look", "llm chief say @ci please.", "say dm alice /cancel i9"))
 		case 18:
 			say("%s", pick("fault hook every notsent", "fault hook off", "fault hook lost", "fault hook hang", "fault hook refused", "crash before hook", "crash after hook", "crash before attempted", "crash after say"))
+		case 19, 20:
+			say("llm %s tool ask_human %s", pick("chief", "chief", "engineer"), pick(`{"question":"Which?","choices":["red","blue"]}`, `{"question":"When?"}`))
+		case 21:
+			say("press %s last %s", pick("dm/alice alice", "#ops bob", "#ops alice", "#ops mallory"), pick("red", "blue", "Allow once", "Allow for this task", "Always", "Deny", "answer 1 x"))
+		case 22:
+			say("say %s %s", pick("dm alice", "dm bob", "#ops bob", "#ops alice"), pick("red", "@bellhop 2", "yes", "no", "/answer at noon", "/allow", "/deny", "/inbox"))
+		case 23:
+			say("advance %s", pick("6m", "11m", "61m", "25h"))
+		case 24:
+			say("crash %s %s", pick("before", "after"), pick("park", "lapse", "accept"))
 		}
 	}
-	say("fault hook off\nrest\ncrash off")
+	say("fault hook off\nrest\ncrash off\nfault commit off\nadvance 25h\nadvance 25h\nrest") // nobody answers what is still open
 	return b.String()
 }

@@ -68,7 +68,8 @@
 //	react PLACE PERSON ID EMOJI    a person marks a message
 //	unreact PLACE PERSON ID EMOJI  … and takes the mark away
 //	press PLACE PERSON ID BUTTON   a person presses a button, by its label, or one
-//	                     that was or never was there, by its value
+//	                     that was or never was there, by its value; the ID last is
+//	                     the newest message with buttons, if there is one
 //	invite #CHANNEL PERSON     a person lets us into a channel
 //	garble PLACE JSON    an event comes that cannot be decoded
 //	again [ID]           the platform delivers its last event (a message) again

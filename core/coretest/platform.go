@@ -134,6 +134,16 @@ func (p *platform) find(at core.Place, id string) *message {
 	return nil
 }
 
+// card is the newest message with buttons; nil: there is none.
+func (p *platform) card(at core.Place) *message {
+	for _, m := range slices.Backward(p.rooms[at]) {
+		if len(m.buttons) > 0 {
+			return m
+		}
+	}
+	return nil
+}
+
 // say is a person's message. people are those who can be mentioned.
 func (p *platform) say(at core.Place, who, re, quote, text string, people []string) error {
 	p.mu.Lock()
@@ -252,11 +262,18 @@ func (p *platform) invite(at core.Place, who string) {
 	p.deliver(in)
 }
 
-// press is a person's press of a button.
+// press is a person's press of a button; id may be "last", the newest message
+// with buttons, and then nothing happens where there is none.
 func (p *platform) press(at core.Place, who, id, button string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	m := p.find(at, id)
+	if id == "last" {
+		if m = p.card(at); m == nil {
+			return nil
+		}
+		id = m.id
+	}
 	if m == nil {
 		return fmt.Errorf("there is no message %s", id)
 	}
