@@ -144,6 +144,7 @@ type Parked struct {
 	Run    ID
 	Bot    string
 	Thread ID
+	Post   ID        // that the run's next words will stand in
 	Rows   []Row     // to deliver
 	Items  []Item    // of external actors, queued now
 	Next   time.Time // when an ask is to be looked at again

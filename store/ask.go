@@ -184,6 +184,7 @@ func (t *tx) park(run core.Run, step core.Step, p core.Parking) (core.Parked, er
 	if err := t.logWait(run, a); err != nil {
 		return out, err
 	}
+	out.Post = run.Post
 	out.Next, err = t.nextLook()
 	return out, err
 }

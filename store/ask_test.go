@@ -89,6 +89,9 @@ func TestAskFaultThenRetry(t *testing.T) {
 				if len(done.Rows) != 1 || len(done.Items) != 0 || !next.Equal(time.Now().Add(23*time.Hour)) {
 					t.Errorf("people are reminded with %q, woken is %+v, next is %s", texts(done.Rows), done.Items, next)
 				}
+				if shown := w.post(run.Post).Shown; done.Rows[0].After != shown[1].ID {
+					t.Errorf("a lost reminder is looked for after %q, want %q", done.Rows[0].After, shown[1].ID)
+				}
 				w.deliver(done.Rows...)
 				time.Sleep(23 * time.Hour)
 				twice("Lapse expires", lapse)

@@ -27,7 +27,11 @@ func (t *tx) lapse(a core.Ask, split func(core.Place, string) []core.Piece) (l l
 		if err := t.putAsk(a); err != nil {
 			return l, false, err
 		}
-		l.rows, err = t.show(core.Post{Kind: core.NoticePost, Thread: a.Thread, Place: a.Place}, core.Row{}, pieces(split, a.Place, reminder(a, now)))
+		head := core.Row{}
+		if head.After, err = t.lastOf(a.Post); err != nil {
+			return l, false, err
+		}
+		l.rows, err = t.show(core.Post{Kind: core.NoticePost, Thread: a.Thread, Place: a.Place}, head, pieces(split, a.Place, reminder(a, now)))
 		return l, true, err
 	}
 	return l, false, nil
@@ -55,4 +59,14 @@ func follow(did []lapse) (out core.Accepted) {
 		out.Rows, out.Items = append(out.Rows, l.rows...), append(out.Items, l.items...)
 	}
 	return out
+}
+
+// lastOf is the platform id of what is shown last of a post, after which a lost
+// send of what comes next lies; empty: nothing is shown.
+func (t *tx) lastOf(post core.ID) (string, error) {
+	p, _, err := get[core.Post](t, idKey(famPost, post))
+	if n := len(p.Shown); n > 0 {
+		return p.Shown[n-1].ID, err
+	}
+	return "", err
 }

@@ -94,7 +94,11 @@ func (t *tx) parked(b *core.Backlog) error {
 		return err
 	}
 	for _, a := range asks {
-		b.Parked = append(b.Parked, core.Parked{Run: a.Run, Bot: a.Bot, Thread: a.Thread})
+		run, _, err := get[core.Run](t, idKey(famRun, a.Run))
+		if err != nil {
+			return err
+		}
+		b.Parked = append(b.Parked, core.Parked{Run: a.Run, Bot: a.Bot, Thread: a.Thread, Post: run.Post})
 	}
 	for i, it := range b.Items {
 		if it.Kind != core.ResumeItem {

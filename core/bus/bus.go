@@ -207,6 +207,9 @@ func (b *Bus) Load(back core.Backlog) {
 	for _, row := range back.Rows {
 		b.elder[row.Post] = true
 	}
+	for _, p := range back.Parked { // what has waited behind it is marked, and may join it
+		b.elder[p.Post] = true
+	}
 	b.mu.Unlock()
 	b.Await(back.Next)
 	b.Deliver(back.Rows)

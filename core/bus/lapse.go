@@ -2,7 +2,10 @@ package bus
 
 import (
 	"context"
+	"slices"
 	"time"
+
+	"bellhop/core"
 )
 
 // lapseRetry is when a ledger that could not say what has lapsed is asked again.
@@ -23,6 +26,19 @@ func (b *Bus) Await(at time.Time) {
 		default:
 		}
 	}
+}
+
+// Parked shows what a run has asked, and has the ledger looked at when that may
+// lapse. What an earlier process may have begun for the run, its next post ends.
+// It does not wait.
+func (b *Bus) Parked(p core.Parked) {
+	b.mu.Lock()
+	if slices.ContainsFunc(p.Rows, func(r core.Row) bool { return b.elder[r.Post] }) {
+		b.elder[p.Post] = true
+	}
+	b.mu.Unlock()
+	b.Deliver(p.Rows)
+	b.Await(p.Next)
 }
 
 // watch looks at what people have been asked whenever something of it is due:

@@ -57,8 +57,7 @@ func (t *turn) park(ctx context.Context, st *core.Step, use *core.ToolUse, p cor
 	if err != nil {
 		return err
 	}
-	t.o.Outbox.Deliver(parked.Rows)
-	t.o.Outbox.Await(parked.Next)
+	t.o.Outbox.Parked(parked)
 	if len(parked.Items) > 0 {
 		t.o.Wake(parked.Items)
 	}

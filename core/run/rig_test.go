@@ -214,7 +214,7 @@ func (outbox) Open(core.Run, core.Speaker, string)                  {}
 func (outbox) Update(core.Run, core.Preview)                        {}
 func (outbox) Receipt(context.Context, core.Run) *core.Receipt      { return nil }
 func (outbox) Abandon(core.Run)                                     {}
-func (outbox) Await(time.Time)                                      {}
+func (outbox) Parked(core.Parked)                                   {}
 func (outbox) Deliver([]core.Row)                                   {}
 func (outbox) Split(p core.Place, text string) []core.Piece         { return split(p, text) }
 func (outbox) SplitBelow(p core.Place, text, _ string) []core.Piece { return split(p, text) }

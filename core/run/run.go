@@ -41,7 +41,7 @@ type Outbox interface {
 	Update(run core.Run, p core.Preview)
 	Receipt(ctx context.Context, run core.Run) *core.Receipt
 	Deliver(rows []core.Row)
-	Await(at time.Time)
+	Parked(p core.Parked)
 	Split(p core.Place, markdown string) []core.Piece
 	SplitBelow(p core.Place, markdown, thinking string) []core.Piece
 	Thinks(p core.Place) bool
