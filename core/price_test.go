@@ -31,3 +31,27 @@ func TestCost(t *testing.T) {
 		}
 	}
 }
+
+// Costs are reckoned call by call and add up; what has no price stays apart.
+func TestUsageAt(t *testing.T) {
+	used := core.Usage{Calls: 1, Input: 1_000_000, Output: 100_000, CacheRead: 500_000}
+	priced := used.At("a/b", &core.Price{Input: 2, Output: 10, CacheRead: 1})
+	if priced.Priced != 1_100_000 || priced.Cost != 2_500_000 || priced.USD() != 2.5 || priced.Unpriced != "" {
+		t.Errorf("with a price: %+v", priced)
+	}
+	unpriced := used.At("c/d", nil)
+	if unpriced.Priced != 0 || unpriced.Cost != 0 || unpriced.Unpriced != "c/d" {
+		t.Errorf("without: %+v", unpriced)
+	}
+	if got := (core.Usage{Calls: 1}).At("c/d", nil); got != (core.Usage{Calls: 1}) {
+		t.Errorf("no tokens: %+v", got)
+	}
+	if again := unpriced.At("a/b", &core.Price{}); again.Priced != again.Tokens() || again.Unpriced != "" {
+		t.Errorf("for nothing: %+v", again)
+	}
+	for _, sum := range []core.Usage{priced.Add(unpriced), unpriced.Add(priced)} {
+		if sum.Tokens() != 2_200_000 || sum.Priced != 1_100_000 || sum.Cost != priced.Cost || sum.Unpriced != "c/d" || sum.CacheRead != 1_000_000 {
+			t.Errorf("together: %+v", sum)
+		}
+	}
+}

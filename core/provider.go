@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -79,7 +80,8 @@ type CallDelta struct {
 	Args  string
 }
 
-// Usage counts tokens. Input includes CacheRead and CacheWrite.
+// Usage counts tokens. Input includes CacheRead and CacheWrite. What they cost is
+// reckoned when they are used, for prices change: see At.
 type Usage struct {
 	Calls      int `json:"calls,omitempty"`
 	Input      int `json:"input,omitempty"`
@@ -87,13 +89,21 @@ type Usage struct {
 	CacheRead  int `json:"cache_read,omitempty"`
 	CacheWrite int `json:"cache_write,omitempty"`
 	Reasoning  int `json:"reasoning,omitempty"`
+
+	Priced   int    `json:"priced,omitempty"`   // of Input and Output, those whose price was known
+	Cost     int64  `json:"cost,omitempty"`     // of these, in millionths of a USD
+	Unpriced string `json:"unpriced,omitempty"` // "provider/model" that used the last of the others; empty: nobody knows
 }
 
 // Add sums two usages.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{u.Calls + v.Calls, u.Input + v.Input, u.Output + v.Output,
-		u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite, u.Reasoning + v.Reasoning}
+		u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite, u.Reasoning + v.Reasoning,
+		u.Priced + v.Priced, u.Cost + v.Cost, cmp.Or(v.Unpriced, u.Unpriced)}
 }
+
+// Tokens are all that were read and written.
+func (u Usage) Tokens() int { return u.Input + u.Output }
 
 // ModelFault classifies why a model call failed.
 type ModelFault string

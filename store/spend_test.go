@@ -49,3 +49,30 @@ func TestSpend(t *testing.T) {
 		w.wantErr(w.store.Spend(t.Context(), "t999", "", "", used), core.ErrNotFound)
 	})
 }
+
+// Money is counted beside tokens, at the prices of then, and what a store of a
+// release without prices has counted is at an unknown price.
+func TestSpendMoney(t *testing.T) {
+	w := newWorld(t)
+	used := core.Usage{Calls: 1, Input: 1000, Output: 20}
+	settle := func(u core.Usage) core.ID {
+		run := w.pick(w.say("go")...)
+		s := end("done")
+		s.Usage = u
+		w.deliver(w.settle(run, s).Rows...)
+		return run.Thread
+	}
+	settle(used) // as such a release would
+	settle(used.At("a/b", &core.Price{Input: 10, Output: 100}))
+	thread := settle(used.At("c/d", nil))
+	w.must(w.store.Spend(t.Context(), thread, chief, ann.ID, used.At("a/b", &core.Price{Input: 20, Output: 100})))
+	want := core.Usage{Calls: 4, Input: 4000, Output: 80, Priced: 2040, Cost: 12_000 + 22_000, Unpriced: "c/d"}
+	for _, who := range []string{"", chief, string(ann.ID)} {
+		if got, err := w.store.SpentOn(t.Context(), time.Now(), who); err != nil || got != want {
+			t.Errorf("of %q today: %+v, %v, want %+v", who, got, err, want)
+		}
+	}
+	if got := w.current().Spent; got != want {
+		t.Errorf("of the thread: %+v, want %+v", got, want)
+	}
+}

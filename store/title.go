@@ -86,7 +86,7 @@ func (s *Store) Naming(ctx context.Context, thread core.ID) (n core.Naming, ok b
 }
 
 // Title gives a thread its title, which is still to be shown, and counts what it
-// cost as the run's that made it due.
+// cost as that of the run that made it due.
 func (s *Store) Title(ctx context.Context, thread core.ID, title string, cost core.Usage) error {
 	return s.update(ctx, func(t *tx) error {
 		row, ok, err := get[titleRow](t, idKey(famTitle, thread))
@@ -106,6 +106,9 @@ func (s *Store) Title(ctx context.Context, thread core.ID, title string, cost co
 			if err := t.put(idKey(famRun, run.ID), run); err != nil {
 				return err
 			}
+		}
+		if err := t.spend(&th, run.Bot, run.For.ID, cost); err != nil {
+			return err
 		}
 		th.Title, row.Title = title, title
 		if err := t.put(idKey(famThread, thread), th); err != nil {

@@ -36,12 +36,15 @@ func TestTitle(t *testing.T) {
 	if !ok || len(now.Messages) != 6 || now.Messages[0].Text() != "what" || now.Title != "" {
 		t.Errorf("to be named is %+v", now)
 	}
-	before := w.trace(now.Run.ID).Runs[0].Usage
+	before, spent := w.trace(now.Run.ID).Runs[0].Usage, w.current().Spent
 	for range 2 { // the second takes itself for the first
 		w.must(w.store.Title(t.Context(), th, "This and that", core.Usage{Calls: 1, Input: 100, Output: 5}))
 	}
 	if after := w.trace(now.Run.ID).Runs[0].Usage; after != before.Add(core.Usage{Calls: 1, Input: 100, Output: 5}) {
 		t.Errorf("the run has cost %+v, before the title %+v", after, before)
+	}
+	if after := w.current().Spent; after.Calls != spent.Calls+1 || after.Tokens() != spent.Tokens()+105 {
+		t.Errorf("the thread has cost %+v, before the title %+v", after, spent)
 	}
 	if now, _, err = w.store.Naming(t.Context(), th); err != nil || now.Title != "This and that" || now.Thread.Title != now.Title {
 		t.Errorf("%+v, %v", now, err)

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"bellhop/core"
-	"bellhop/core/config"
 	"bellhop/core/report"
 	"bellhop/store"
 )
@@ -119,18 +118,17 @@ func respondActivity(ctx context.Context, s *store.Store, w wanted) answer {
 	return out
 }
 
-// respondRuns lists the newest runs and all that are open, with what they have
-// cost by what is known of models.
-func respondRuns(ctx context.Context, s *store.Store, models map[string]config.Model) answer {
+// respondRuns lists the newest runs and all that are open.
+func respondRuns(ctx context.Context, s *store.Store) answer {
 	runs, err := s.Runs(ctx, newestRuns)
 	if err != nil && !errors.Is(err, core.ErrNotFound) {
 		return answer{Error: err.Error()}
 	}
-	return answer{Text: listRuns(runs, models)}
+	return answer{Text: listRuns(runs)}
 }
 
 // listRuns is the table of the command runs.
-func listRuns(runs []core.Run, models map[string]config.Model) string {
+func listRuns(runs []core.Run) string {
 	if len(runs) == 0 {
 		return "Nothing has run yet.\n"
 	}
@@ -143,18 +141,21 @@ func listRuns(runs []core.Run, models map[string]config.Model) string {
 			end = time.Now()
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%s\t%s\t%s\t%s\n", r.ID, r.State, r.Bot, r.Thread, r.Steps, r.Usage.Input, r.Usage.Output,
-			costOf(r, models), clock(r.Created), end.Sub(r.Created).Round(time.Millisecond), visible(oneLine(r.Error, 60)))
+			costOf(r.Usage), clock(r.Created), end.Sub(r.Created).Round(time.Millisecond), visible(oneLine(r.Error, 60)))
 	}
 	_ = w.Flush() // into a builder, which takes everything
 	return b.String()
 }
 
-// costOf is what a run has cost in USD at today's price of its model, or a dash
-// where none is known.
-func costOf(r core.Run, models map[string]config.Model) string {
-	price := models[r.Model].Price
-	if price == nil {
+// costOf is what was paid in USD, with a plus where that is not all, for a price
+// was not known; a dash: none was.
+func costOf(u core.Usage) string {
+	usd := fmt.Sprintf("%.4f", u.USD())
+	switch {
+	case u.Priced == 0:
 		return "-"
+	case u.Priced < u.Tokens():
+		return usd + "+"
 	}
-	return fmt.Sprintf("%.4f", price.Cost(r.Usage))
+	return usd
 }

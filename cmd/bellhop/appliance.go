@@ -42,7 +42,6 @@ type appliance struct {
 	mail    *mailbox.System
 	names   *title.Namer
 	console *console.Adapter
-	models  map[string]config.Model // what is known of them
 
 	externals []core.External
 	hooks     *webhook.System
@@ -65,7 +64,7 @@ const (
 // it always has a console, for the control socket.
 // files is where what people send is kept; nil: nowhere.
 func build(ctx context.Context, cfg *config.Config, s *store.Store, files runner.Files, platforms bool, log *slog.Logger) (*appliance, error) {
-	a := &appliance{log: log, store: s, externals: externals(cfg), models: cfg.Models, started: make(chan struct{})}
+	a := &appliance{log: log, store: s, externals: externals(cfg), started: make(chan struct{})}
 	access := core.Access{Owners: slices.Clone(cfg.Access.Owners), Admins: cfg.Access.Admins, Members: cfg.Access.Members, Guests: cfg.Access.Guests,
 		Approvers: core.NewApprovers(cfg.Access.Approvers)}
 	bots, err := team(cfg)
@@ -235,7 +234,7 @@ func providers(cfg *config.Config, log *slog.Logger) func(string) (core.Provider
 	return func(model string) (core.Provider, string, error) {
 		name, id, _ := strings.Cut(model, "/")
 		if p := made[name]; p != nil {
-			return p, id, nil
+			return llm.Priced(p, model, cfg.Models[model].Price), id, nil
 		}
 		return nil, "", &core.UserError{Text: fmt.Sprintf("The model provider %q is not configured; my owner must add it.", name)}
 	}

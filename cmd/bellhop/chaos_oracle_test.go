@@ -381,7 +381,7 @@ func (j *jury) life(platform string) string {
 	if id == "" {
 		return fmt.Sprintf("The ledger has no message for platform message %s.", platform)
 	}
-	a := respond(j.t.Context(), j.store, nil, request{Do: "trace", Arg: string(id)})
+	a := respond(j.t.Context(), j.store, request{Do: "trace", Arg: string(id)})
 	return a.Text + a.Error
 }
 

@@ -111,7 +111,7 @@ func (c *control) serve(ctx context.Context, conn net.Conn, a *appliance) {
 		return
 	}
 	if req.Do != "chat" {
-		reply(conn, respond(ctx, a.store, a.models, req))
+		reply(conn, respond(ctx, a.store, req))
 		return
 	}
 	stop()
@@ -143,8 +143,8 @@ func reply(conn net.Conn, a answer) {
 	_ = json.NewEncoder(conn).Encode(a)
 }
 
-// respond answers a request from the store, and from what is known of models.
-func respond(ctx context.Context, s *store.Store, models map[string]config.Model, req request) answer {
+// respond answers a request from the store.
+func respond(ctx context.Context, s *store.Store, req request) answer {
 	switch req.Do {
 	case "threads":
 		threads, err := s.Threads(ctx)
@@ -159,7 +159,7 @@ func respond(ctx context.Context, s *store.Store, models map[string]config.Model
 		}
 		return answer{Text: listTasks(open, ended)}
 	case "runs":
-		return respondRuns(ctx, s, models)
+		return respondRuns(ctx, s)
 	case "activity":
 		if req.Wanted == nil {
 			req.Wanted = &wanted{}
@@ -247,7 +247,7 @@ func answerHere(ctx context.Context, cfg *config.Config, req request) (a answer,
 		return a, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	return respond(ctx, s, cfg.Models, req), nil
+	return respond(ctx, s, req), nil
 }
 
 // ask is the commands trace, threads and tasks.

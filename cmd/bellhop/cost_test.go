@@ -5,25 +5,26 @@ import (
 	"testing"
 
 	"bellhop/core"
-	"bellhop/core/config"
 )
 
-// TestRunsCost: a run is listed with what it has cost where its model has a
-// price, be it nothing, and with a dash where it has none.
+// TestRunsCost: a run is listed with what it has cost, be it nothing; with a
+// plus if that is not all, for a price was not known then; with a dash if none
+// was.
 func TestRunsCost(t *testing.T) {
-	models := map[string]config.Model{
-		"openai/gpt-5": {Price: &core.Price{Input: 1.25, Output: 10}},
-		"local/free":   {Price: &core.Price{}},
-		"local/facts":  {Context: 8192},
-	}
-	for model, want := range map[string]string{
-		"openai/gpt-5": "0.0225", "local/free": "0.0000", "local/facts": "-", "local/other": "-", "": "-",
+	gpt := core.Usage{Input: 10_000, Output: 1000}.At("openai/gpt-5", &core.Price{Input: 1.25, Output: 10})
+	free := core.Usage{Input: 10_000, Output: 1000}.At("local/free", &core.Price{})
+	other := core.Usage{Input: 10_000, Output: 1000}.At("local/other", nil)
+	for name, c := range map[string]struct {
+		used core.Usage
+		want string
+	}{
+		"a price": {gpt, "10000 +1000 +0.0225"}, "for nothing": {free, "10000 +1000 +0.0000"}, "no price": {other, "10000 +1000 +-"},
+		"no price at times": {gpt.Add(other), `20000 +2000 +0.0225\+`}, "nothing used": {core.Usage{Calls: 1}, "0 +0 +-"},
 	} {
-		run := core.Run{ID: "r1", Bot: "chief", Thread: "t1", State: core.Done, Model: model,
-			Usage: core.Usage{Calls: 1, Input: 10_000, Output: 1000}}
-		line := regexp.MustCompile(`(?m)^r1 +done +chief +t1 +0 +10000 +1000 +` + regexp.QuoteMeta(want) + ` `)
-		if got := listRuns([]core.Run{run}, models); !line.MatchString(got) {
-			t.Errorf("a run of %q is listed as\n%swant its cost %s", model, got, want)
+		run := core.Run{ID: "r1", Bot: "chief", Thread: "t1", State: core.Done, Usage: c.used}
+		line := regexp.MustCompile(`(?m)^r1 +done +chief +t1 +0 +` + c.want + ` `)
+		if got := listRuns([]core.Run{run}); !line.MatchString(got) {
+			t.Errorf("%s: it is listed as\n%swant %s", name, got, c.want)
 		}
 	}
 }

@@ -107,7 +107,7 @@ func status(health func() []AdapterHealth) func(context.Context, core.Invocation
 			return core.CommandReply{}, err
 		}
 		if spent != (core.Spent{}) {
-			fmt.Fprintf(&b, "Models have read and written %s here, %s today.\n", tokens(spent.Here), tokens(spent.Today))
+			b.WriteString(costs(spent) + "\n")
 		}
 		for _, h := range health() {
 			switch {
@@ -143,13 +143,4 @@ func waiting(n int, more bool) string {
 		return "1 message waiting"
 	}
 	return fmt.Sprintf("%d messages waiting", n)
-}
-
-// tokens is a usage in a word.
-func tokens(u core.Usage) string {
-	n := fmt.Sprint(u.Input + u.Output)
-	for i := len(n) - 3; i > 0; i -= 3 {
-		n = n[:i] + "," + n[i:]
-	}
-	return n + " tokens"
 }

@@ -37,6 +37,8 @@
 //	                     the places of the bind line before, or for one bot
 //	classifier THRESHOLD [MODEL]    a model chooses who answers what names nobody: one
 //	                     that llm speaks for, else the default bot's
+//	price MODEL INPUT OUTPUT    what one that llm speaks for costs, in USD per million
+//	                     tokens; of the others it is not known
 //	max_runs N           most runs at once
 //	per_minute N         most messages of a person in a minute; without it, any number
 //	pairing              strangers are offered codes: 0000-0001, 0000-0002 and so on

@@ -11,6 +11,7 @@ import (
 
 	"bellhop/core"
 	"bellhop/core/bus"
+	"bellhop/core/llm"
 	"bellhop/core/mailbox"
 	"bellhop/core/report"
 	"bellhop/core/run"
@@ -84,7 +85,7 @@ func begin(w *world) (*life, error) {
 	model := &model{life: l}
 	runner := run.New(run.Options{Store: ledger, Outbox: l.bus, Bots: w.scene.bots, Externals: w.scene.externals, Tools: set, Repair: tools.Repair, Canonical: tools.Canonical, Cap: tools.Cap,
 		Provider: func(name string) (core.Provider, string, error) {
-			return model, strings.TrimPrefix(name, "script/"), nil
+			return llm.Priced(model, name, w.scene.prices[name]), strings.TrimPrefix(name, "script/"), nil
 		},
 		Workspace: func(th core.Thread, bot string) (string, error) { return w.folders().Of(th, bot), nil },
 		Wake:      func(items []core.Item) { l.mail.Wake(items) },
@@ -92,7 +93,7 @@ func begin(w *world) (*life, error) {
 		Joined:    func(bot string, items []core.ID) { l.mail.Joined(bot, items) }, Rules: l.holds, Due: w.due(func(thread core.ID) { l.names.Due(thread) }), Sorting: w.scene.sorting, MaxHops: w.scene.maxHops, Zone: time.UTC, Log: w.log})
 	l.names = naming.New(naming.Options{Store: l.store, Model: "script/title", Show: l.bus.Title, Log: w.log,
 		Provider: func(name string) (core.Provider, string, error) {
-			return model, strings.TrimPrefix(name, "script/"), nil
+			return llm.Priced(model, name, w.scene.prices[name]), strings.TrimPrefix(name, "script/"), nil
 		}})
 	l.mail = mailbox.New(mailbox.Options{Store: ledger, Runner: runs{runner, l}, Caught: l.bus.Caught, Bots: w.scene.bots, MaxRuns: w.scene.maxRuns, External: l.hooks.Wake, Log: w.log})
 

@@ -146,7 +146,8 @@ type scene struct {
 	maxRuns   int
 	maxHops   int
 
-	titles    bool // threads are given titles, by the model "title"
+	prices    map[string]*core.Price // by model
+	titles    bool                   // threads are given titles, by the model "title"
 	perMinute int
 	pairing   bool // strangers are offered codes
 	unowned   bool // there is no owner but who has the code of this life
@@ -240,6 +241,16 @@ func (sc *scene) set(l line) (bool, error) {
 		if sc.sorting.Threshold, err = strconv.ParseFloat(s.word(), 64); s.rest != "" {
 			sc.sorting.Model = "script/" + s.word()
 		}
+	case "price":
+		var p core.Price
+		model := s.word()
+		if _, err = fmt.Sscan(s.rest, &p.Input, &p.Output); err == nil {
+			s.rest = ""
+		}
+		if sc.prices == nil {
+			sc.prices = map[string]*core.Price{}
+		}
+		sc.prices["script/"+model] = &p
 	case "max_runs":
 		sc.maxRuns = s.number(0)
 	case "pairing":

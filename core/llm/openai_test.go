@@ -134,7 +134,7 @@ func listen(t *testing.T, ctx context.Context, s *server, o OpenAIOptions, call 
 }
 
 // hear makes a call. It checks what holds for the end of every reply.
-func hear(t *testing.T, ctx context.Context, p *OpenAI, call core.Call) heard {
+func hear(t *testing.T, ctx context.Context, p core.Provider, call core.Call) heard {
 	t.Helper()
 	var h heard
 	for c, err := range p.Stream(ctx, call) {

@@ -20,6 +20,7 @@ type Store interface {
 	Untitled(ctx context.Context) ([]core.ID, error)
 	Naming(ctx context.Context, thread core.ID) (core.Naming, bool, error)
 	Title(ctx context.Context, thread core.ID, title string, cost core.Usage) error
+	Spend(ctx context.Context, thread core.ID, bot string, person core.PersonID, u core.Usage) error
 	Entitled(ctx context.Context, thread core.ID) error
 }
 
@@ -113,6 +114,9 @@ func (n *Namer) name(ctx context.Context, thread core.ID) error {
 		}
 		if err != nil || now.Title == "" {
 			n.o.Log.Debug("no title came", "thread", thread, "err", err)
+			if err := n.o.Store.Spend(ctx, thread, now.Run.Bot, now.Run.For.ID, cost); err != nil {
+				return err
+			}
 		} else if err := n.o.Store.Title(ctx, thread, now.Title, cost); err != nil {
 			return err
 		}
