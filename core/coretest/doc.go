@@ -6,6 +6,9 @@
 // nothing. After every line the whole ledger and the platform are checked
 // against the invariants of ARCHITECTURE.md.
 //
+// What the talks prove of the model behind it all is listed, sentence by
+// sentence, in testdata/README.md.
+//
 // The package is imported by tests only. Its goroutines belong to the bubble
 // of their talk and have ended with it.
 //
@@ -117,6 +120,7 @@
 //	previews/PLACE  what stood there for a while: since when, and in which message
 //	owner         what the owner is told
 //	llm/BOT       the calls of its model, without the system prompt
+//	system/BOT    that prompt, the same in every call
 //	ledger        items, runs and posts with their states
 //	commits       the transactions of each line, and how many commits they cost
 //	hook/HANDLE   what an external actor was told

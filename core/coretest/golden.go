@@ -105,6 +105,12 @@ func (w *world) section(name string) (string, error) {
 			fmt.Fprintf(&b, "call %d\n%s", i+1, text)
 		}
 		return b.String(), nil
+	case "system":
+		asked := w.minds.of(of)
+		if len(asked) == 0 {
+			return "", fmt.Errorf("the model of %s was not asked", of)
+		}
+		return asked[0].call.System + "\n", nil
 	case "hook":
 		return w.hooks.render(w, of), nil
 	case "effects":
