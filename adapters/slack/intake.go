@@ -144,10 +144,10 @@ func (r *receiver) settle(ctx context.Context, batch []core.Inbound, taken []del
 	if len(batch) == 0 {
 		return nil
 	}
+	r.rooms.heard(batch) // first, for an answer may begin before the sink returns
 	if err := r.store(ctx, batch); err != nil {
 		return err
 	}
-	r.rooms.heard(batch)
 	for i, d := range taken {
 		r.stored.put(batch[i].Key, time.Now())
 		r.acknowledge(d, batch[i])

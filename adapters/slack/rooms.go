@@ -91,7 +91,7 @@ func (r *rooms) session(s spot) (core.Place, bool) {
 	return st.place, ok
 }
 
-// heard takes note of events that the sink has taken.
+// heard takes note of events that go to the sink.
 func (r *rooms) heard(batch []core.Inbound) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -77,6 +77,8 @@ api_url = "`+second.Serve(t)+`"
 	stranger := h.tg.User(2222, "Bob")
 	h.tg.Private(stranger).Say(stranger, "q4")
 	h.shows(h.tg.Private(stranger), "I do not know you")
+	h.shows(h.direct, "accept second:1111")
+	h.shows(h.direct, "accept telegram:2222")
 	if n := len(h.model.asks()); n != 2 {
 		t.Errorf("the model was asked %d times, want 2", n)
 	}
