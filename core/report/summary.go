@@ -55,6 +55,12 @@ func Summary(a core.Activity) string {
 		return say("the hand-off of %s to %s is dropped: %s was stopped", msg, bots, who)
 	case core.HopLimit:
 		return say("%s of %s does not wake %s: too many hand-offs without a person", msg, who, bots)
+	case core.ErrandDone:
+		return say("@%s is told of %s (%s)", a.Actor.ID, msg, items)
+	case core.ErrandFailed:
+		return say("@%s cannot be told of %s (%s): %s", a.Actor.ID, msg, items, detail)
+	case core.ErrandDropped:
+		return say("@%s is not told of %s any more (%s)", a.Actor.ID, msg, items)
 	case core.ItemRetried:
 		return say("%s is tried again as %s", list(a.Items[:1]), list(a.Items[1:]))
 	case core.RunPicked:
@@ -93,8 +99,10 @@ func Summary(a core.Activity) string {
 		return say("%s marks %s with %s", who, a.Run.As(core.KindPost), detail)
 	case core.PlaceEntered:
 		return say("%s lets us in", who)
+	case core.PlaceNamed:
+		return say("the place is called %s now", detail)
 	case core.PlaceMoved:
-		return say("the channel is called %s now", detail)
+		return say("the channel has the id %s now", detail)
 	case core.PairingOffered:
 		return say("%s is offered a code", who)
 	case core.PairingAdmitted:
@@ -105,8 +113,14 @@ func Summary(a core.Activity) string {
 		return say("%s is the owner now", who)
 	case core.PairingInvited:
 		return say("%s makes an invitation", who)
+	case core.PairingRefused:
+		return say("%s keeps %s out", who, detail)
 	case core.PairingExpelled:
-		return say("%s is not let in any more", detail)
+		return say("%s does not let %s in any more", who, detail)
+	case core.PersonLinked:
+		return say("%s and %s are one person now", who, detail)
+	case core.PersonParted:
+		return say("%s parts %s from their other identities", who, detail)
 	case core.AdapterUp:
 		return say("adapter %s is up", a.Place.Adapter)
 	case core.AdapterDeaf:
@@ -125,7 +139,7 @@ var reasons = map[core.Reason]string{
 	core.ByMention:   "whom it mentions",
 	core.ByDefault:   "the default bot there",
 	core.ByOnly:      "the only bot there",
-	core.ForOthers:   "it mentions only other people",
+	core.ForOthers:   "it mentions only others",
 	core.NoBot:       "it names no bot, and none is the default one there",
 	core.Unmentioned: "nobody addresses us",
 	core.OtherBot:    "it is a command for another bot",

@@ -21,6 +21,7 @@ func TestSummary(t *testing.T) {
 	say := core.Activity{Actor: ann, Messages: []core.ID{"m2"}, Items: []core.ID{"i3"}, Bots: []string{"chief"}, Run: "r3"}
 	hand := core.Activity{Actor: chief, Messages: []core.ID{"m4"}, Items: []core.ID{"i5"}, Bots: []string{"scout"}}
 	run := core.Activity{Actor: chief, Items: []core.ID{"i3", "i6"}, Run: "r3", Took: 1234 * time.Millisecond, Detail: "2"}
+	errand := core.Activity{Actor: core.Actor{Kind: core.ExternalActor, ID: "ci"}, Messages: []core.ID{"m2"}, Items: []core.ID{"i3"}}
 	adapter := core.Activity{Place: core.Place{Adapter: "chat"}, Detail: "no\x1b answer"}
 	var got strings.Builder
 	one := func(a core.Activity, e core.Event, change ...func(*core.Activity)) {
@@ -55,6 +56,9 @@ func TestSummary(t *testing.T) {
 	one(hand, core.HoldReplaced)
 	one(hand, core.HoldDropped)
 	one(hand, core.HopLimit)
+	one(errand, core.ErrandDone)
+	one(errand, core.ErrandFailed, detail("HTTP 500"))
+	one(errand, core.ErrandDropped)
 	one(say, core.ItemRetried, ids([]core.ID{"m2"}, []core.ID{"i3", "i7"}))
 	one(run, core.RunPicked)
 	one(run, core.RunJoined)
@@ -73,13 +77,17 @@ func TestSummary(t *testing.T) {
 	one(say, core.CommandRefused, detail("pair"))
 	one(say, core.FeedbackGiven, detail("👍"))
 	one(say, core.PlaceEntered)
+	one(say, core.PlaceNamed, detail("the garden"))
 	one(say, core.PlaceMoved, detail("-100"))
 	one(say, core.PairingOffered)
 	one(say, core.PairingAdmitted, detail("chat:bob"))
 	one(say, core.PairingEntered)
 	one(say, core.PairingClaimed)
 	one(say, core.PairingInvited)
+	one(say, core.PairingRefused, detail("chat:bob"))
 	one(say, core.PairingExpelled, detail("chat:bob"))
+	one(say, core.PersonLinked, detail("forum:ann"))
+	one(say, core.PersonParted, detail("forum:ann"))
 	one(adapter, core.AdapterUp)
 	one(adapter, core.AdapterDeaf)
 	one(adapter, core.AdapterDown)
@@ -88,7 +96,7 @@ func TestSummary(t *testing.T) {
 	want := `info m2 of chat:ann wakes @chief (i3), whom it mentions
 info m2 of chat:ann wakes @chief (i3), the default bot there
 info m2 of chat:ann wakes @chief (i3), the only bot there
-info m2 of chat:ann wakes nobody: it mentions only other people
+info m2 of chat:ann wakes nobody: it mentions only others
 info m2 of chat:ann wakes nobody: it names no bot, and none is the default one there
 info a message of chat:ann is not for us: nobody addresses us
 info a message of chat:ann is not for us: it is a command for another bot
@@ -105,6 +113,9 @@ info the hand-off of m4 to @scout goes on (i5)
 info the hand-off of m4 to @scout is superseded by a later one
 warn the hand-off of m4 to @scout is dropped: @chief was stopped
 warn m4 of @chief does not wake @scout: too many hand-offs without a person
+info @ci is told of m2 (i3)
+error @ci cannot be told of m2 (i3): HTTP 500
+info @ci is not told of m2 any more (i3)
 info i3 is tried again as i7
 info @chief begins r3 with i3, i6
 info @chief takes i3, i6 into r3 after step 2
@@ -123,13 +134,17 @@ info chat:ann uses /new
 warn chat:ann may not use /pair
 info chat:ann marks p3 with 👍
 info chat:ann lets us in
-info the channel is called -100 now
+info the place is called the garden now
+info the channel has the id -100 now
 info chat:ann is offered a code
 info chat:ann lets chat:bob in
 info chat:ann comes in with an invitation
 info chat:ann is the owner now
 info chat:ann makes an invitation
-info chat:bob is not let in any more
+info chat:ann keeps chat:bob out
+info chat:ann does not let chat:bob in any more
+info chat:ann and forum:ann are one person now
+info chat:ann parts forum:ann from their other identities
 info adapter chat is up
 warn adapter chat hears nothing: no\x1b answer
 error adapter chat is down: no\x1b answer

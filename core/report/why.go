@@ -35,7 +35,11 @@ func Why(l core.Life) string {
 				add("%s", becauseOf(l, a, because))
 			}
 		case core.MessageKept:
-			add("Nobody was woken: %s.", aloof[a.Why])
+			why := aloof[a.Why]
+			if a.Why == core.NoBot && l.Message.Sender.Kind == core.ExternalActor {
+				why = "a program must name a bot, unless there is just one here"
+			}
+			add("Nobody was woken: %s.", why)
 		case core.MessageIgnored:
 			add("I did not answer: %s.", aloof[a.Why])
 		case core.MessageRefused:
@@ -43,9 +47,9 @@ func Why(l core.Life) string {
 		case core.MessageLimited:
 			add("I did not answer: whoever wrote it had sent more than I take in a minute (rate limit).")
 		case core.MessageEdited:
-			add("It was edited before anybody had read it.")
+			add("The message was edited: its new text counts.")
 		case core.MessageWithdrawn:
-			add("It was deleted before anybody had read it.")
+			add("The message was deleted before a bot had read it.")
 		case core.MessageSorted: // which stands in the place of why it was the default bot's
 			out = append(out[:max(0, len(out)-1)], becauseOf(l, a, "a model chose it: the message mentions nobody"))
 		case core.HandOffSent:
@@ -69,9 +73,12 @@ func Why(l core.Life) string {
 	}
 	if len(out) == 0 {
 		for _, it := range l.Items {
-			add("Why @%s was woken is not known any more. It %s.", it.Bot, became(l, it.ID))
+			if !it.External() {
+				add("Why @%s was woken is not known any more. It %s.", it.Bot, became(l, it.ID))
+			}
 		}
 	}
+	out = append(out, errands(l)...)
 	if len(out) == 0 {
 		return "I do not know that any more."
 	}
@@ -114,6 +121,31 @@ func becauseOf(l core.Life, a core.Activity, why string) string {
 		text.WriteString(fmt.Sprintf(" %s %s.", who, state))
 	}
 	return text.String()
+}
+
+// errands are what became of telling external actors: what is worth a word where a
+// bot was woken as well, else all.
+func errands(l core.Life) []string {
+	var out []string
+	woken := slices.ContainsFunc(l.Items, func(it core.Item) bool { return !it.External() })
+	for _, a := range about(l) {
+		switch a.Event {
+		case core.ErrandDone:
+			if told := fmt.Sprintf("@%s was told of it.", a.Actor.ID); !woken && !slices.Contains(out, told) { // an edit is told again
+				out = append(out, told)
+			}
+		case core.ErrandFailed:
+			out = append(out, fmt.Sprintf("@%s could not be told of it: %s.", a.Actor.ID, code(a.Detail)))
+		case core.ErrandDropped:
+			out = append(out, fmt.Sprintf("Somebody stopped it before @%s was told of it.", a.Actor.ID))
+		}
+	}
+	for _, it := range l.Items {
+		if it.External() && !it.State.Terminal() {
+			out = append(out, fmt.Sprintf("@%s has not been told of it yet.", it.Bot))
+		}
+	}
+	return out
 }
 
 const answer = "answered"
@@ -166,7 +198,7 @@ func them(bots []string) string {
 
 // aloof says why a message woke nobody.
 var aloof = map[core.Reason]string{
-	core.ForOthers:   "the message mentions only other people",
+	core.ForOthers:   "the message mentions only others",
 	core.NoBot:       "the message names no bot, and none is the default one here",
 	core.OtherBot:    "the message is a command for another bot",
 	core.Blank:       "there is nothing in the message that I can read",
