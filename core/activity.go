@@ -78,7 +78,7 @@ const (
 	PairingExpelled Event = "pairing.expelled" // Actor, Detail: who
 	PairingRefused  Event = "pairing.refused"  // Actor, Detail: who
 	PersonLinked    Event = "person.linked"    // Actor, Detail: with whom
-	PersonParted    Event = "person.parted"    // Actor, Detail: which of their identities
+	PersonParted    Event = "person.parted"    // Actor: themselves or an owner, Detail: the identity that is one by itself now
 
 	AdapterUp   Event = "adapter.up"   // Place: the adapter alone
 	AdapterDeaf Event = "adapter.deaf" // Place, Detail: its trouble

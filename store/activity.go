@@ -249,39 +249,46 @@ const (
 	wantedReach = 50_000
 )
 
-// Activities lists the log, oldest first.
-func (s *Store) Activities(ctx context.Context, w Wanted) ([]core.Activity, error) {
-	var out []core.Activity
-	err := s.view(ctx, func(t *tx) (err error) {
-		out, err = t.activities(w)
+// Activities lists the log, oldest first, and says up to where it was read: what
+// comes after that is not in the list, whether it is wanted or not. upto is empty
+// when the log is.
+func (s *Store) Activities(ctx context.Context, w Wanted) (list []core.Activity, upto core.ID, err error) {
+	err = s.view(ctx, func(t *tx) (err error) {
+		list, upto, err = t.activities(w)
 		return err
 	})
-	return out, err
+	return list, upto, err
 }
 
-func (t *tx) activities(w Wanted) ([]core.Activity, error) {
+func (t *tx) activities(w Wanted) (list []core.Activity, upto core.ID, err error) {
 	from, to := activityKey(max(w.After.Seq()+1, activityAt(w.Since))), after([]byte(famActivity))
 	places := map[core.ID]core.Place{}
-	var out []core.Activity
-	for range wantedReach / wantedPage {
+	upto = w.After
+	for page := range wantedReach / wantedPage {
 		scan := t.ScanBack
 		if w.After != "" {
 			scan = t.Scan
 		}
 		kvs, err := scan(from, to, wantedPage)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
-		for _, kv := range kvs {
+		for i, kv := range kvs {
+			if len(list) == w.Limit {
+				break
+			}
 			a, ok, err := t.activity(seqOf(kv.Key), places)
 			if err != nil {
-				return nil, err
+				return nil, "", err
 			}
-			if ok && w.admits(&a) && len(out) < w.Limit {
-				out = append(out, a)
+			if ok && w.admits(&a) {
+				list = append(list, a)
+			}
+			if w.After != "" || page == 0 && i == 0 {
+				upto = core.NewID(core.KindActivity, seqOf(kv.Key))
 			}
 		}
-		if len(kvs) < wantedPage || len(out) == w.Limit {
+		if len(kvs) < wantedPage || len(list) == w.Limit {
 			break
 		}
 		if last := kvs[len(kvs)-1].Key; w.After != "" {
@@ -291,9 +298,9 @@ func (t *tx) activities(w Wanted) ([]core.Activity, error) {
 		}
 	}
 	if w.After == "" {
-		slices.Reverse(out)
+		slices.Reverse(list)
 	}
-	return out, nil
+	return list, upto, nil
 }
 
 func (w *Wanted) admits(a *core.Activity) bool {

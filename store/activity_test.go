@@ -20,7 +20,7 @@ func (w *world) logged(want store.Wanted) []string {
 	if want.Limit == 0 {
 		want.Limit = 1000
 	}
-	all, err := w.store.Activities(w.Context(), want)
+	all, _, err := w.store.Activities(w.Context(), want)
 	w.must(err)
 	var out []string
 	for i, a := range all {
@@ -137,7 +137,7 @@ func TestActivitiesWanted(t *testing.T) {
 	for range 3 {
 		w.say("hello")
 	}
-	all, err := w.store.Activities(t.Context(), store.Wanted{Limit: 2})
+	all, _, err := w.store.Activities(t.Context(), store.Wanted{Limit: 2})
 	w.must(err)
 	w.wantLogged(store.Wanted{After: all[0].ID}, "message.accepted default chief")
 	w.wantLogged(store.Wanted{After: all[1].ID})
@@ -146,6 +146,44 @@ func TestActivitiesWanted(t *testing.T) {
 	}
 	w.wantLogged(store.Wanted{Since: all[0].Time.AddDate(0, 0, 1)})
 	w.wantLogged(store.Wanted{Thread: "t999"})
+}
+
+// Whoever follows the log gets on, however much comes that they do not want.
+func TestActivitiesFollowed(t *testing.T) {
+	w := newWorld(t)
+	quiet := store.Wanted{Level: core.LevelError, Limit: 10}
+	follow := func(want int) {
+		t.Helper()
+		list, upto, err := w.store.Activities(t.Context(), quiet)
+		w.must(err)
+		if len(list) != want {
+			t.Errorf("%d errors, want %d", len(list), want)
+		}
+		quiet.After = upto
+	}
+	follow(0)
+	if quiet.After != "" {
+		t.Errorf("an empty log was read up to %s", quiet.After)
+	}
+	w.say("hello")
+	follow(0)
+	if quiet.After == "" {
+		t.Error("it is not known up to where the log was read")
+	}
+	noise := make([]core.Activity, 60_000)
+	for i := range noise {
+		noise[i].Event = core.TroubleTold
+	}
+	w.must(w.store.Note(t.Context(), noise...))
+	w.must(w.store.Note(t.Context(), core.Activity{Event: core.AdapterDown}))
+	follow(0) // as far as it looks at once
+	follow(1)
+	follow(0)
+	w.must(w.store.Note(t.Context(), core.Activity{Event: core.AdapterDown}, core.Activity{Event: core.AdapterDown}))
+	quiet.Limit = 1
+	follow(1)
+	follow(1)
+	follow(0)
 }
 
 // The log alone leads from any ID of a turn to all that is known of it.

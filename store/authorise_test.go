@@ -170,7 +170,7 @@ func TestEveryWayIn(t *testing.T) {
 							if added := len(after) - len(slices.DeleteFunc(before, logs)); added != 2 {
 								t.Errorf("%d rows are stored, want the event's key alone, and its day", added)
 							}
-							log, err := w.store.Activities(t.Context(), store.Wanted{Limit: 1000})
+							log, _, err := w.store.Activities(t.Context(), store.Wanted{Limit: 1000})
 							w.must(err)
 							want := core.Activity{Event: core.CommandRefused, Actor: core.Actor{Kind: core.HumanActor, ID: string(person.ID)}, Place: e.In.Place}
 							if e.In.Kind == core.InMessage {

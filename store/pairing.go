@@ -268,5 +268,9 @@ func (d *desk) Expel(who core.PersonID) (bool, error) {
 	if err != nil || !had && !linked && !rebuffed {
 		return false, err
 	}
-	return true, errors.Join(d.Delete(rebuffKey(who)), d.Delete(grantKey(who)), d.paired(core.PairingExpelled, "", string(who)))
+	by := d.entry.In.From.ID
+	if linked {
+		err = d.paired(core.PersonParted, by, string(who))
+	}
+	return true, errors.Join(err, d.Delete(rebuffKey(who)), d.Delete(grantKey(who)), d.paired(core.PairingExpelled, by, string(who)))
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"bellhop/core"
+	"bellhop/core/config"
 	"bellhop/core/report"
 	"bellhop/store"
 )
@@ -67,18 +69,40 @@ func listActivity(cmd *cobra.Command, path string, w wanted, follow bool) error 
 	if err != nil {
 		return err
 	}
+	a, err := query(cmd.Context(), cfg, request{Do: "activity", Wanted: &w})
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(cmd.OutOrStdout(), a.Text)
+	if follow {
+		w.After = a.Last
+		return followActivity(cmd, cfg, w)
+	}
+	return nil
+}
+
+// followActivity prints what comes. It asks a running appliance alone, and waits
+// for one while there is none: whoever opened the store to look would keep one
+// from starting.
+func followActivity(cmd *cobra.Command, cfg *config.Config, w wanted) error {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
+	told := false
 	for {
-		a, err := query(cmd.Context(), cfg, request{Do: "activity", Wanted: &w})
-		if err != nil {
-			return err
-		}
-		fmt.Fprint(cmd.OutOrStdout(), a.Text)
-		if !follow {
+		a, err := queryRunning(cmd.Context(), cfg, request{Do: "activity", Wanted: &w})
+		switch {
+		case cmd.Context().Err() != nil:
 			return nil
-		}
-		if a.Last != "" {
+		case errors.Is(err, errNobody):
+			if !told {
+				fmt.Fprintln(cmd.ErrOrStderr(), "No appliance is running: waiting for one.")
+			}
+			told = true
+		case err != nil:
+			return err
+		default:
+			told = false
+			fmt.Fprint(cmd.OutOrStdout(), a.Text)
 			w.After = a.Last
 		}
 		select {
@@ -92,7 +116,7 @@ func listActivity(cmd *cobra.Command, path string, w wanted, follow bool) error 
 // respondActivity lists the log. Of a first answer it lists the newest, of one
 // that follows the oldest that are new.
 func respondActivity(ctx context.Context, s *store.Store, w wanted) answer {
-	all, err := s.Activities(ctx, store.Wanted{Thread: w.Thread, Since: w.Since, Level: w.Level, After: w.After, Limit: mostActivities})
+	all, upto, err := s.Activities(ctx, store.Wanted{Thread: w.Thread, Since: w.Since, Level: w.Level, After: w.After, Limit: mostActivities})
 	if err != nil {
 		return answer{Error: err.Error()}
 	}
@@ -108,14 +132,7 @@ func respondActivity(ctx context.Context, s *store.Store, w wanted) answer {
 		}
 		b.WriteByte('\n')
 	}
-	out := answer{Text: b.String()}
-	switch {
-	case len(all) > 0:
-		out.Last = all[len(all)-1].ID
-	case w.After == "":
-		out.Last = core.NewID(core.KindActivity, 1) // what comes is new
-	}
-	return out
+	return answer{Text: b.String(), Last: cmp.Or(upto, core.NewID(core.KindActivity, 1))} // of an empty log, what comes is new
 }
 
 // respondRuns lists the newest runs and all that are open.

@@ -36,7 +36,7 @@ type request struct {
 
 type answer struct {
 	Text    string        `json:"text,omitempty"`
-	Last    core.ID       `json:"last,omitempty"` // of the activities in Text, the newest
+	Last    core.ID       `json:"last,omitempty"` // up to where the activity log was read
 	Threads []core.Thread `json:"threads,omitempty"`
 	Error   string        `json:"error,omitempty"`
 }
@@ -204,7 +204,7 @@ func respondThread(ctx context.Context, s *store.Store, id core.ID) answer {
 }
 
 // dial connects to a running appliance and says what is wanted. errNobody when
-// none is there.
+// none is there, or it has just ended.
 func dial(ctx context.Context, path string, req request) (net.Conn, error) {
 	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "unix", path)
 	if err != nil {
@@ -212,26 +212,41 @@ func dial(ctx context.Context, path string, req request) (net.Conn, error) {
 	}
 	if err := json.NewEncoder(conn).Encode(req); err != nil {
 		conn.Close()
-		return nil, fmt.Errorf("control socket: %w", err)
+		return nil, errNobody
 	}
 	return conn, nil
 }
 
 // query asks the running appliance, or the store itself when none runs.
 func query(ctx context.Context, cfg *config.Config, req request) (answer, error) {
+	a, err := queryRunning(ctx, cfg, req)
+	if !errors.Is(err, errNobody) {
+		return a, err
+	}
+	if a, err = answerHere(ctx, cfg, req); err == nil && a.Error != "" {
+		err = errors.New(a.Error)
+	}
+	return a, err
+}
+
+// queryRunning asks the running appliance. errNobody: there is none, or it ended
+// before it had answered.
+func queryRunning(ctx context.Context, cfg *config.Config, req request) (answer, error) {
 	var a answer
 	conn, err := dial(ctx, filepath.Join(cfg.Store.Path, socketName), req)
-	if err == nil {
-		defer conn.Close()
-		if err := json.NewDecoder(conn).Decode(&a); err != nil {
-			return a, fmt.Errorf("control socket: %w", err)
-		}
-	} else {
-		if a, err = answerHere(ctx, cfg, req); err != nil {
-			return a, err
-		}
+	if err != nil {
+		return a, err
 	}
-	if a.Error != "" {
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
+	defer conn.Close()
+	err = json.NewDecoder(conn).Decode(&a)
+	switch _, broken := errors.AsType[*net.OpError](err); {
+	case broken, errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return a, errNobody
+	case err != nil:
+		return a, fmt.Errorf("control socket: %w", err)
+	case a.Error != "":
 		return a, errors.New(a.Error)
 	}
 	return a, nil

@@ -122,6 +122,8 @@
 //	llm/BOT       the calls of its model, without the system prompt
 //	system/BOT    that prompt, the same in every call
 //	ledger        items, runs and posts with their states
+//	activity      what the activity log has, an event and its sentence a line,
+//	              but for what was shown
 //	commits       the transactions of each line, and how many commits they cost
 //	hook/HANDLE   what an external actor was told
 //	effects       what tools did, and what came of a send

@@ -14,6 +14,7 @@ import (
 
 	"bellhop/core"
 	"bellhop/core/llm/script"
+	"bellhop/core/report"
 	"bellhop/store"
 )
 
@@ -126,6 +127,15 @@ func (w *world) section(name string) (string, error) {
 			}
 		}
 		return b.String(), nil
+	case "activity":
+		var b strings.Builder
+		all, _, err := w.store.Activities(w.t.Context(), store.Wanted{Limit: 1000})
+		for _, a := range all {
+			if a.Event != core.PostDelivered { // whose order among places is anybody's guess
+				fmt.Fprintf(&b, "%s: %s\n", a.Event, report.Summary(a))
+			}
+		}
+		return b.String(), err
 	case "ledger":
 		books, err := w.store.Audit(w.t.Context())
 		return renderBooks(books), err

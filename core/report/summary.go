@@ -120,7 +120,7 @@ func Summary(a core.Activity) string {
 	case core.PersonLinked:
 		return say("%s and %s are one person now", who, detail)
 	case core.PersonParted:
-		return say("%s parts %s from their other identities", who, detail)
+		return say("%s parts %s from its other identities", who, detail)
 	case core.AdapterUp:
 		return say("adapter %s is up", a.Place.Adapter)
 	case core.AdapterDeaf:

@@ -144,7 +144,7 @@ info chat:ann makes an invitation
 info chat:ann keeps chat:bob out
 info chat:ann does not let chat:bob in any more
 info chat:ann and forum:ann are one person now
-info chat:ann parts forum:ann from their other identities
+info chat:ann parts forum:ann from its other identities
 info adapter chat is up
 warn adapter chat hears nothing: no\x1b answer
 error adapter chat is down: no\x1b answer
