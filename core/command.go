@@ -128,7 +128,7 @@ type Desk interface {
 	Remembered(agent string) ([]Remembered, error)
 	// Forget takes that back.
 	Forget(permits ...Remembered) error
-	// Load counts the thread's and everybody's open work.
+	// Load is the thread's open work, and how much everybody's is.
 	Load(thread ID) (Load, error)
 	// Admit lets in the stranger who was offered the code with the hash, and tells
 	// them; ok is false when the code does not work. A code works once.
@@ -177,9 +177,17 @@ type Purged struct {
 
 // Load is how much work is open.
 type Load struct {
-	Running int  // runs of the thread in progress
-	Queued  int  // messages of the thread that wait
-	All     int  // runs in progress anywhere
-	Waiting int  // messages that wait anywhere
-	More    bool // there are more that wait than were counted
+	Works   []Work // of the thread, the oldest first
+	Queued  int    // messages of the thread that wait
+	Running int    // runs in progress anywhere
+	Parked  int    // runs that wait for people anywhere
+	Waiting int    // messages that wait anywhere
+	More    bool   // there are more that wait than were counted
+}
+
+// Work is a run that has not ended, and what it waits for; a zero Ask: it is in
+// progress.
+type Work struct {
+	Run Run
+	Ask Ask
 }

@@ -266,17 +266,23 @@ func (d *desk) again(th *core.Thread, ended core.Item) error {
 	return d.put(idKey(famThread, th.ID), *th)
 }
 
-// Load counts open work.
+// Load implements core.Desk.
 func (d *desk) Load(thread core.ID) (core.Load, error) {
 	var l core.Load
-	err := each(d.tx, []byte(famOpenRun), 0, func(_ []byte, r openRow) error {
-		l.All++
-		if r.Thread == thread {
-			l.Running++
-		}
+	err := each(d.tx, []byte(famOpenRun), 0, func([]byte, openRow) error {
+		l.Running++
 		return nil
 	})
 	if err != nil {
+		return l, err
+	}
+	asks, err := d.openAsks("")
+	if err != nil {
+		return l, err
+	}
+	l.Parked = len(asks)
+	l.Running -= l.Parked
+	if l.Works, err = d.works(thread, asks); err != nil {
 		return l, err
 	}
 	rows := 0
@@ -302,3 +308,23 @@ func (d *desk) Load(thread core.ID) (core.Load, error) {
 // maxCounted is how much of what waits is counted: in a burst it is thousands,
 // and who asks for them holds up who writes.
 const maxCounted = 200
+
+// works are the thread's runs that have not ended; none of no thread.
+func (d *desk) works(thread core.ID, asks []core.Ask) ([]core.Work, error) {
+	if thread == "" {
+		return nil, nil
+	}
+	runs, err := d.openRuns(thread)
+	if err != nil {
+		return nil, err
+	}
+	var out []core.Work
+	for _, run := range runs {
+		w := core.Work{Run: run}
+		if i := slices.IndexFunc(asks, func(a core.Ask) bool { return a.ID == run.Ask }); i >= 0 {
+			w.Ask = asks[i]
+		}
+		out = append(out, w)
+	}
+	return out, nil
+}

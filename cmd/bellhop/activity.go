@@ -127,7 +127,7 @@ func respondActivity(ctx context.Context, s *store.Store, w wanted) answer {
 			where = string(a.Thread) + " " + where
 		}
 		fmt.Fprintf(&b, "%s  %-5s %-20s %s", clock(a.Time), a.Level(), a.Event, visible(report.Summary(a)))
-		if !a.Place.IsZero() {
+		if a.Place.Channel != "" { // else it is of an adapter, which the words name
 			fmt.Fprintf(&b, "  [%s]", visible(where))
 		}
 		b.WriteByte('\n')

@@ -5,8 +5,9 @@
 // post (open, updates, final) and every other outcome, paces, retries, and
 // stores the receipts.
 //
-// It imports core alone. Goroutines: one per adapter, started and awaited by
-// Run; one per place while something is to be shown there, awaited by Close.
+// It imports core alone. Goroutines: one per adapter, and one each that looks at
+// what is asked and how adapters are, started and awaited by Run; one per place
+// while something is to be shown there, awaited by Close.
 package bus
 
 import (
@@ -33,6 +34,7 @@ type Store interface {
 	Bury(ctx context.Context, row core.Row, why string, owner core.Place, tell []core.Piece) ([]core.Row, error)
 	Notify(ctx context.Context, p core.Place, pieces []core.Piece) ([]core.Row, error)
 	Moved(ctx context.Context, m core.Moving) error
+	Note(ctx context.Context, all ...core.Activity) error
 	Known(ctx context.Context, p core.Place, id string) bool
 	Prune(ctx context.Context, before time.Time) (more bool, err error)
 	Lapse(ctx context.Context, split func(core.Place, string) []core.Piece) (core.Accepted, time.Time, error)
@@ -101,6 +103,7 @@ type Bus struct {
 	pruned  time.Time
 	lapse   time.Time              // when an ask is to be looked at; zero: none is open
 	lapses  chan struct{}          // of capacity 1: lapse is earlier than it was
+	failed  chan struct{}          // of capacity 1: an adapter has failed
 	intake  map[chan struct{}]bool // of batches that are being accepted: closed when they are
 }
 
@@ -115,6 +118,8 @@ type account struct {
 	until time.Time // no call before then (a global 429)
 	turn  time.Time // the next preview's, of all places
 	dead  error
+	seen  core.Event // how it was when it was last looked at
+	since time.Time  // it has been so
 }
 
 func (a *account) state() (until time.Time, dead error) {
@@ -149,7 +154,7 @@ func timeOf(t time.Time) time.Time {
 // New makes a Bus. Nothing runs yet.
 func New(ctx context.Context, o Options) *Bus {
 	b := &Bus{o: o, log: o.Log, accounts: map[string]*account{}, places: map[core.Place]*worker{}, paces: map[core.Place]pace{}, drafts: map[core.ID]*draft{},
-		aliases: map[channel]string{}, told: map[string]time.Time{}, elder: map[core.ID]bool{}, idle: make(chan struct{}), lapses: make(chan struct{}, 1), intake: map[chan struct{}]bool{},
+		aliases: map[channel]string{}, told: map[string]time.Time{}, elder: map[core.ID]bool{}, idle: make(chan struct{}), lapses: make(chan struct{}, 1), failed: make(chan struct{}, 1), intake: map[chan struct{}]bool{},
 		quota: quota{most: o.PerMinute, windows: map[core.PersonID]window{}}}
 	close(b.idle)
 	if b.o.Code == nil {
@@ -232,7 +237,9 @@ func (b *Bus) Run(ctx context.Context, mail Mail) error {
 	errs := make([]error, len(b.o.Adapters))
 	var wg, counted sync.WaitGroup
 	counted.Add(len(b.o.Adapters) - len(b.o.Aside))
+	b.examine(ctx)
 	wg.Go(func() { b.watch(ctx) })
+	wg.Go(func() { b.attend(ctx) })
 	for i, a := range b.o.Adapters {
 		acc := b.accounts[a.Name()]
 		wg.Go(func() {
@@ -246,6 +253,10 @@ func (b *Bus) Run(ctx context.Context, mail Mail) error {
 			errs[i] = fmt.Errorf("adapter %s: %w", acc.Name(), err)
 			b.log.Error("adapter has failed and stays down", "adapter", acc.Name(), "err", err)
 			b.Trouble(ctx, "adapter "+acc.Name(), fmt.Sprintf("The adapter %s is down: %v", acc.Name(), err))
+			select {
+			case b.failed <- struct{}{}:
+			default:
+			}
 		})
 	}
 	counted.Wait()

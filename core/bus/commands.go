@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	"bellhop/core"
 )
@@ -19,28 +17,6 @@ func Commands(health func() []AdapterHealth) []core.Command {
 		{Name: "start", Help: "say hello", Role: core.Member, Run: start},
 		{Name: "status", Usual: true, Help: "what is going on", Role: core.Member, Run: status(health)},
 	}
-}
-
-// AdapterHealth is one adapter's state.
-type AdapterHealth struct {
-	Name string
-	Dead error
-	core.Health
-}
-
-// Health lists the adapters' states by name. It does not wait.
-func (b *Bus) Health() []AdapterHealth {
-	var out []AdapterHealth
-	for _, acc := range b.accounts {
-		h := AdapterHealth{Name: acc.Name()}
-		_, h.Dead = acc.state()
-		if acc.features.Health != nil {
-			h.Health = acc.features.Health()
-		}
-		out = append(out, h)
-	}
-	slices.SortFunc(out, func(x, y AdapterHealth) int { return strings.Compare(x.Name, y.Name) })
-	return out
 }
 
 func help(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
@@ -86,61 +62,4 @@ func start(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
 		hello += ", " + name
 	}
 	return core.CommandReply{Text: hello + ". Send me a message and I answer. " + inv.Mark + "help lists what else I can do."}, nil
-}
-
-func status(health func() []AdapterHealth) func(context.Context, core.Invocation) (core.CommandReply, error) {
-	return func(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
-		load, err := inv.Desk.Load(inv.Thread.ID)
-		if err != nil {
-			return core.CommandReply{}, err
-		}
-		var b strings.Builder
-		switch {
-		case inv.Thread.ID == "":
-			b.WriteString("No conversation here yet.\n")
-		default:
-			fmt.Fprintf(&b, "This conversation (%s): %s, %s.\n", inv.Thread.ID, doing(load.Running), waiting(load.Queued, load.More))
-		}
-		fmt.Fprintf(&b, "Everywhere: %s, %s.\n", doing(load.All), waiting(load.Waiting, load.More))
-		spent, err := inv.Desk.Spent(inv.Thread.ID)
-		if err != nil {
-			return core.CommandReply{}, err
-		}
-		if spent != (core.Spent{}) {
-			b.WriteString(costs(spent) + "\n")
-		}
-		for _, h := range health() {
-			switch {
-			case h.Dead != nil:
-				fmt.Fprintf(&b, "%s: down. %v\n", h.Name, h.Dead)
-			case h.Trouble != "":
-				fmt.Fprintf(&b, "%s: %s\n", h.Name, h.Trouble)
-			case h.LastInbound.IsZero():
-				fmt.Fprintf(&b, "%s: connecting\n", h.Name)
-			default:
-				fmt.Fprintf(&b, "%s: fine, last heard %s ago\n", h.Name, time.Since(h.LastInbound).Round(time.Second))
-			}
-		}
-		return core.CommandReply{Text: b.String()}, nil
-	}
-}
-
-func doing(n int) string {
-	switch n {
-	case 0:
-		return "idle"
-	case 1:
-		return "1 run in progress"
-	}
-	return fmt.Sprintf("%d runs in progress", n)
-}
-
-func waiting(n int, more bool) string {
-	if more {
-		return fmt.Sprintf("%d or more messages waiting", n)
-	}
-	if n == 1 {
-		return "1 message waiting"
-	}
-	return fmt.Sprintf("%d messages waiting", n)
 }

@@ -87,13 +87,25 @@ type pen struct {
 	hold chan struct{}
 
 	clock time.Time // what it says the time is
+
+	broken chan error // what ends its Run
 }
 
-func newPen(name string, f core.Features) *pen { return &pen{name: name, features: f} }
+func newPen(name string, f core.Features) *pen {
+	return &pen{name: name, features: f, broken: make(chan error, 1)}
+}
 
-func (p *pen) Name() string                               { return p.name }
-func (p *pen) Features() core.Features                    { return p.features }
-func (p *pen) Run(ctx context.Context, _ core.Sink) error { <-ctx.Done(); return nil }
+func (p *pen) Name() string            { return p.name }
+func (p *pen) Features() core.Features { return p.features }
+
+func (p *pen) Run(ctx context.Context, _ core.Sink) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-p.broken:
+		return err
+	}
+}
 
 func (p *pen) Send(ctx context.Context, o core.Outbound) (core.Receipt, error) {
 	p.mu.Lock()
@@ -181,6 +193,13 @@ func (n *notes) date(at time.Time) {
 	n.times = append(n.times, at)
 }
 
+// fills has it refuse to write, or not any more.
+func (n *notes) fills(full bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.full = full
+}
+
 func (n *notes) read() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -251,6 +270,14 @@ func (n *notes) Notify(_ context.Context, p core.Place, pieces []core.Piece) ([]
 
 func (n *notes) Moved(_ context.Context, m core.Moving) error {
 	return n.note(fmt.Sprintf("moved %s to %s", m.Old, m.New))
+}
+
+func (n *notes) Note(_ context.Context, all ...core.Activity) error {
+	var err error
+	for _, a := range all {
+		err = errors.Join(err, n.note(strings.TrimSpace(fmt.Sprintf("%s %s %s", a.Event, a.Place.Adapter, a.Detail))))
+	}
+	return err
 }
 func (n *notes) Known(context.Context, core.Place, string) bool { return false }
 func (n *notes) Prune(context.Context, time.Time) (bool, error) { return false, nil }

@@ -68,6 +68,15 @@ func (l *ledger) Accept(ctx context.Context, b core.Batch) (out core.Accepted, e
 	return out, err
 }
 
+// Note has no moments: nothing waits for it.
+func (l *ledger) Note(ctx context.Context, all ...core.Activity) error {
+	if l.life.over() {
+		return store.ErrClosed
+	}
+	l.log.note("note", nil)
+	return l.Store.Note(ctx, all...)
+}
+
 func (l *ledger) AnswerAs(ctx context.Context, in core.ExternalAnswer) (out core.Said, err error) {
 	err = l.tx("say", &out.Rows, func() (err error) { out, err = l.Store.AnswerAs(ctx, in); return err })
 	return out, err
