@@ -86,23 +86,27 @@ const (
 
 // Answer is what a person says to an ask.
 type Answer struct {
-	By    Requester
-	Human Human // who By is
-	Role  Role
-	Here  bool   // they say it where the ask is
-	Text  string // of a question; of an approval, the reason of a refusal; may be blank
-	Grant string // of an approval: once, task or always; empty: denied
+	By      Requester
+	Human   Human // who By is
+	Role    Role
+	Program bool   // By is another program, though it is let in
+	Here    bool   // they say it where the ask is
+	Text    string // of a question; of an approval, the reason of a refusal; may be blank
+	Grant   string // of an approval: once, task or always; empty: denied
 }
 
 // May reports whether the person may decide the ask. A question may be answered
 // by whoever may talk where it is asked, and elsewhere by those whom it waits
-// for; about a call decide the approvers.
+// for; about a call decide the approvers, and no program is one, whatever its
+// role: what a model has written must not allow anything.
 func (a *Ask) May(who Answer, may Approvers) bool {
 	switch {
 	case who.By.ID == "" || who.Role < Member || !who.Human.Is(who.By.ID):
 		return false
 	case a.Kind == QuestionAsk:
 		return who.Here || a.Concerns(who.Human)
+	case who.Program:
+		return false
 	}
 	return may.MayApprove(who.Human, who.Role, a.For.ID)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"bellhop/core"
 )
@@ -29,8 +30,33 @@ func (d *desk) Decide(ask core.ID, ans core.Answer) (bool, error) {
 	if err != nil || !ok {
 		return false, err
 	}
-	ans.Human = d.human
+	ans.Human, ans.Program = d.human, d.entry.In.From.Bot
+	if why, err := d.unread(d.entry, a, ans); err != nil {
+		return false, err
+	} else if why != "" && a.May(ans, d.batch.Access.Approvers) {
+		return false, &core.UserError{Text: why}
+	}
 	return d.answer(a, ans, nil)
+}
+
+// unread says why who has written something cannot have read before what is
+// asked; empty: they can. A "yes" to what they were about to write an answer to
+// anyway must not allow a call that nobody has seen. Who presses a button has
+// read: it stands below all of it.
+func (a *acceptance) unread(e *core.Entry, ask core.Ask, ans core.Answer) (why string, err error) {
+	if e.In.Kind == core.InButton {
+		return "", nil
+	}
+	post, _, err := get[core.Post](a.tx, idKey(famPost, ask.Post))
+	switch {
+	case err != nil:
+		return "", err
+	case post.Dead != "" && ans.Grant != "":
+		return "That could not be shown, so nobody can allow it.", nil
+	case post.Ended.IsZero(), e.In.Time.Before(ask.Created.Truncate(time.Second)): // some platforms tell whole seconds
+		return "You wrote that before it was shown in full. Read it first, then decide.", nil
+	}
+	return "", nil
 }
 
 // answer has a person decide an ask, if they may and it is open; msg is the
@@ -90,9 +116,12 @@ func (a *acceptance) said(e *core.Entry, th core.Thread, msg core.Message, ours 
 	if err != nil || ask.ID == "" {
 		return false, err
 	}
-	ans := core.Answer{By: core.Requester{ID: e.In.From.ID, Name: e.In.From.Name}, Human: a.human, Role: a.standing.Role, Here: true}
+	ans := core.Answer{By: core.Requester{ID: e.In.From.ID, Name: e.In.From.Name}, Human: a.human, Role: a.standing.Role, Program: e.In.From.Bot, Here: true}
 	if !answers(ask, &ans, e.In.Text, replied) {
 		return false, nil
+	}
+	if why, err := a.unread(e, ask, ans); err != nil || why != "" {
+		return false, err
 	}
 	if ans.Text != strings.TrimSpace(e.In.Text) { // the number of a choice says nothing to who reads it later
 		msg.Parts = []core.Part{core.Text(ans.Text)}

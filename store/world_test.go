@@ -133,7 +133,7 @@ func piecesOf(texts ...string) (pieces []core.Piece) {
 func (w *world) event(kind core.InboundKind, id, text string) core.Entry {
 	w.events++
 	in := core.Inbound{Key: fmt.Sprintf("e%d", w.events), Kind: kind, Place: w.place, Direct: true, From: ann, MessageID: id, Text: text,
-		Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+		Time: time.Now().UTC()}
 	if in.MessageID == "" {
 		in.MessageID = in.Key
 	}
