@@ -28,10 +28,12 @@ lint:
 bench:
 	go test -run '^$$' -bench . -benchmem ./...
 
-# The real binary killed at random under traffic, on each platform, then every test that crashes, kills or injects faults, over and over.
+# The real binary killed at random under traffic, on each platform, then every test that crashes, kills or injects faults, over and over;
+# and a million guesses at what allows a call.
 chaos:
 	BELLHOP_CHAOS_KILLS=$(KILLS) go test -race -count=1 -timeout 90m -v -run '^TestChaos(Slack|Discord)?$$' ./cmd/bellhop
 	go test -race -shuffle=on -count=$(COUNT) -run 'Crash|Fault|Kill|Model' ./store/... ./core/...
+	BELLHOP_GUESSES=1000000 go test -count=1 -v -run '^TestGuessedNonces$$' ./store
 
 # Every fuzz target in turn. Minimizing is cut short: it rarely ends for targets that touch files.
 fuzz:

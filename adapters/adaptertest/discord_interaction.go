@@ -95,7 +95,7 @@ func (c *DiscordChat) Press(u *DiscordUser, message, button string) error {
 	for _, row := range m.rows {
 		for _, b := range row.Buttons {
 			if (b.CustomID == button || b.Label == button) && !b.Disabled {
-				c.d.interact(&discordResponse{chat: c, by: u, message: m}, 3, map[string]any{"custom_id": b.CustomID, "component_type": 2})
+				c.pressed(u, m, b.CustomID)
 				return nil
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,6 +34,8 @@ type house struct {
 	files *media.Store
 	stop  context.CancelFunc
 	ended sync.WaitGroup
+
+	deployed atomic.Int64 // how often its tool deploy was used
 }
 
 // maker makes the adapter of a house.
@@ -57,7 +60,7 @@ func newHouseWith(tb testing.TB, engine store.Engine, log *slog.Logger, name str
 	if h.files, err = media.Open(tb.TempDir(), media.Limits{}); err != nil {
 		tb.Fatal(err)
 	}
-	set, err := tools.NewSet(history.New(h.store, time.UTC), channel.New(func(name string) channel.Read { return h.bus.Features(name).Read }, h.store, time.UTC), slow(), deploy(), ask.New())
+	set, err := tools.NewSet(history.New(h.store, time.UTC), channel.New(func(name string) channel.Read { return h.bus.Features(name).Read }, h.store, time.UTC), slow(), deploy(&h.deployed), ask.New())
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -99,14 +102,16 @@ func (h *house) end(tb testing.TB) {
 	}
 }
 
-// deploy is a tool that changes something, so people are asked about it.
-func deploy() core.Tool {
+// deploy is a tool that changes something, so people are asked about it. used
+// counts its calls.
+func deploy(used *atomic.Int64) core.Tool {
 	type arguments struct {
 		What string `json:"what" doc:"what to deploy"`
 		To   string `json:"to" doc:"where to"`
 	}
 	spec := core.ToolSpec{Name: "deploy", Description: "deploys something", Effect: "It replaces what runs there."}
 	return tools.Func(spec, func(_ context.Context, _ *core.Env, in arguments) (core.ToolResult, error) {
+		used.Add(1)
 		return core.ToolResult{Text: in.What + " runs in " + in.To}, nil
 	})
 }

@@ -118,6 +118,9 @@ type Platform interface {
 	// Press presses the button of ours, below a message, that has the value, or
 	// the label.
 	Press(r Room, by Account, message, value string) error
+	// Forge tells of a press of a button with the value below a message of ours,
+	// which need not have one: no client does that.
+	Forge(r Room, by Account, message, value string) error
 	// Mark puts an emoji below a message, or takes it away again.
 	Mark(r Room, by Account, message, emoji string, removed bool) error
 	// Order gives a command in a way that is no message: nobody sees it.

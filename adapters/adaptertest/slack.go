@@ -49,6 +49,7 @@ type Slack struct {
 	statuses map[string]string // of assistant.threads.setStatus
 	titles   map[string]string // of sessions and assistant's threads
 	whispers []SlackWhisper
+	button   slackElement // of the app, as it was shown last
 	views    []string
 	triggers map[string]time.Time // when each trigger_id was made
 	lastTS   int64                // microseconds

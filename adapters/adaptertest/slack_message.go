@@ -209,7 +209,7 @@ func (s *Slack) content(p params, m *slackMessage) *slackError {
 		m.text, m.blocks = p["markdown_text"], []slackBlock{{Type: "markdown", Text: encode(p["markdown_text"])}}
 	}
 	if p["blocks"] != "" {
-		blocks, e := readBlocks(p["blocks"])
+		blocks, e := s.readBlocks(p["blocks"])
 		if e != nil {
 			return e
 		}

@@ -277,10 +277,7 @@ func (c *SlackChat) press(u *SlackUser, ts string, which func(slackElement) bool
 	if !ok {
 		return false
 	}
-	c.s.interact(c.r, u, map[string]any{"type": "block_actions", "message": m.json(c.s, true),
-		"container": map[string]any{"type": "message", "message_ts": ts, "channel_id": c.r.id, "is_ephemeral": false, "thread_ts": m.thread},
-		"actions": []any{map[string]any{"type": "button", "action_id": el.ActionID, "block_id": block.ID, "value": el.Value,
-			"text": el.Text, "action_ts": c.s.stamp()}}})
+	c.pressed(u, m, block, el)
 	return true
 }
 

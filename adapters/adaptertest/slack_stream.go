@@ -133,7 +133,7 @@ func (s *Slack) stopStream(p params) (map[string]any, *slackError) {
 	}
 	var blocks []slackBlock
 	if p["blocks"] != "" {
-		if blocks, e = readBlocks(p["blocks"]); e != nil {
+		if blocks, e = s.readBlocks(p["blocks"]); e != nil {
 			return nil, e
 		}
 	}

@@ -66,11 +66,7 @@ func (c *TelegramChat) Press(u *TelegramUser, id int, button string) (query stri
 		if b.Data != button && b.Text != button {
 			continue
 		}
-		query = fmt.Sprintf("9000%d", c.t.lastUpdate+1)
-		c.t.presses[query] = u
-		c.t.enqueue("callback_query", map[string]any{"id": query, "from": u.json(), "message": c.t.messageJSON(m, true),
-			"chat_instance": "-42", "data": b.Data})
-		return query, nil
+		return c.t.pressed(u, m, b.Data), nil
 	}
 	return "", fmt.Errorf("below %d there is no button %q", id, button)
 }
