@@ -172,7 +172,9 @@ func theAsk(inv core.Invocation, kind core.AskKind) (a core.Ask, rest string, er
 }
 
 // askNamed is the ask whose id the word is. Many words could be one (all, and,
-// always), so one without a digit is an id only if it is that of an open ask.
+// always), so one without a digit is an id only if it is that of an ask which is
+// open, or was in the last day, there or for them: what they say of one that has
+// just been decided must not count for another.
 func askNamed(inv core.Invocation, word string) (core.ID, bool, error) {
 	id, _ := core.ParseID(word) // what is no id is of no kind
 	switch {
@@ -184,8 +186,12 @@ func askNamed(inv core.Invocation, word string) (core.ID, bool, error) {
 		return "", false, nil
 	}
 	a, ok, err := inv.Desk.Ask(id)
-	return id, ok && a.State == core.AskOpen, err
+	theirs := a.Place == inv.Place || a.Concerns(inv.Human)
+	return id, ok && (a.State == core.AskOpen || theirs && time.Since(a.Ended) < askedLately), err
 }
+
+// askedLately is how long the id of an ask that has ended is one, however it looks.
+const askedLately = 24 * time.Hour
 
 // decide has the person decide, and says what came of it.
 func decide(inv core.Invocation, a core.Ask, ans core.Answer, done string) (core.CommandReply, error) {
