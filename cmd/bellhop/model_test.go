@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -32,7 +33,8 @@ type act struct {
 	hold   <-chan struct{} // waits for it before anything else
 	status int             // an error instead of a reply
 	says   string          // that error's words
-	tool   string          // calls this tool, without arguments
+	tool   string          // calls this tool
+	args   string          // with these arguments; empty: none
 	pieces []string        // the reply, streamed
 	pause  time.Duration   // before each piece
 	cut    bool            // the stream ends before the reply does
@@ -112,7 +114,7 @@ func (a act) serve(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	case a.tool != "":
 		event(map[string]any{"tool_calls": []any{map[string]any{"index": 0, "id": "call_1", "type": "function",
-			"function": map[string]any{"name": a.tool, "arguments": "{}"}}}}, nil)
+			"function": map[string]any{"name": a.tool, "arguments": cmp.Or(a.args, "{}")}}}}, nil)
 		event(map[string]any{}, "tool_calls")
 	default:
 		event(map[string]any{}, "stop")
