@@ -97,6 +97,9 @@ type Run struct {
 
 	// Scoped: it reads only what of the thread is for its bot. See Thread.Scoped.
 	Scoped bool `json:"scoped,omitempty"`
+	// Late is Thread.Late when it began: what became its bot's since is not in its
+	// window, unless it joined the run.
+	Late int `json:"late,omitempty"`
 
 	Upto ID     `json:"upto,omitempty"` // newest message that it read
 	Cut  ID     `json:"cut,omitempty"`  // oldest message that it read

@@ -21,6 +21,7 @@ type Thread struct {
 	Created   time.Time     `json:"created"`
 	Active    time.Time     `json:"active"`             // last message
 	Messages  int           `json:"messages"`           // ever posted
+	Late      int           `json:"late,omitempty"`     // how often an older message became a bot's
 	Archived  time.Time     `json:"archived,omitzero"`  // zero: current
 	Direct    bool          `json:"direct,omitempty"`   // one person and us
 	HopTold   bool          `json:"hop_told,omitempty"` // hop limit announced since the last human message

@@ -75,18 +75,18 @@ func (t *tx) spans(th core.Thread) ([]stretch, error) {
 // history reads the n newest messages of a thread from one to another, both
 // included (empty: from the first, to the last), what it shares among them,
 // oldest first; with a bot, of those that are for it.
-func (t *tx) history(th core.Thread, bot string, from, upto core.ID, n int) ([]core.Message, error) {
+func (t *tx) history(th core.Thread, e eyes, from, upto core.ID, n int) ([]core.Message, error) {
 	spans, err := t.spans(th)
 	if err != nil {
 		return nil, err
 	}
 	var out []core.Message
 	for _, s := range slices.Backward(spans) {
-		lo, hi := s.keys(bot, from, upto)
+		lo, hi := s.keys(e.bot, from, upto)
 		if len(out) == n || bytes.Compare(lo, hi) >= 0 {
 			continue
 		}
-		msgs, err := t.newestFor(bot, s.Thread, lo, hi, n-len(out))
+		msgs, err := t.newestFor(e, s.Thread, lo, hi, n-len(out))
 		if err != nil {
 			return nil, err
 		}
@@ -129,7 +129,7 @@ func (d *desk) forked(at core.Place, message core.ID) (f forking, ok bool, err e
 		return f, false, err
 	}
 	if message == "" {
-		newest, err := d.history(f.current, "", "", "", 1)
+		newest, err := d.history(f.current, eyes{}, "", "", 1)
 		if err != nil || len(newest) == 0 {
 			return f, false, err
 		}

@@ -23,7 +23,7 @@ func (s *Store) Arrived(ctx context.Context, run core.Run, most int) (core.Arriv
 			return err
 		}
 		newest := slices.MaxFunc(waiting, func(a, b core.Item) int { return cmp.Compare(a.Message.Seq(), b.Message.Seq()) })
-		msgs, err := t.since(viewer(run), run.Thread, run.Upto, newest.Message)
+		msgs, err := t.since(eyesOf(run), run.Thread, run.Upto, newest.Message)
 		if err != nil {
 			return err
 		}

@@ -25,7 +25,7 @@ func (s *Store) Before(ctx context.Context, thread, before core.ID, limit int) (
 		default:
 			upto = core.NewID(core.KindMessage, before.Seq()-1)
 		}
-		msgs, err = t.history(th, "", "", upto, limit+1)
+		msgs, err = t.history(th, eyes{}, "", upto, limit+1)
 		return err
 	})
 	if len(msgs) > limit {

@@ -70,7 +70,7 @@ func (s *Store) Pick(ctx context.Context, items []core.Item, window, most int) (
 // join is the mail that a run takes, and what it reads: all that waits, or the
 // items of the oldest messages and the thread up to the first that is left.
 func (t *tx) join(th core.Thread, mail []core.Item, window, most int) ([]core.Item, core.Scene, error) {
-	run := core.Run{Bot: mail[0].Bot, Scoped: th.Scoped(mail[0].Bot)}
+	run := core.Run{Bot: mail[0].Bot, Thread: th.ID, Scoped: th.Scoped(mail[0].Bot), Late: th.Late}
 	joined, upto := head(mail, most)
 	run.Upto = upto
 	scene, err := t.scene(th, run, window)
@@ -138,7 +138,7 @@ func (t *tx) latecomers(mail []core.Item, sc core.Scene) ([]core.Item, error) {
 // draft is the run that the items would begin. The oldest gives it its number.
 func (t *tx) draft(th core.Thread, mail []core.Item) (core.Run, error) {
 	run := core.Run{ID: mail[0].ID.As(core.KindRun), Post: mail[0].ID.As(core.KindPost), Bot: mail[0].Bot,
-		Thread: th.ID, State: core.Doing, Scoped: th.Scoped(mail[0].Bot), Reply: core.Reply{Place: th.Place, Direct: th.Direct}, Created: t.Now()}
+		Thread: th.ID, State: core.Doing, Scoped: th.Scoped(mail[0].Bot), Late: th.Late, Reply: core.Reply{Place: th.Place, Direct: th.Direct}, Created: t.Now()}
 	for _, it := range mail {
 		run.Items, run.Usage = append(run.Items, it.ID), run.Usage.Add(it.Usage)
 		msg, ok, err := t.message(it.Thread, it.Message)
@@ -273,7 +273,7 @@ func (t *tx) begin(run core.Run) (core.Run, error) {
 		return run, core.ErrRunOver
 	case stored: // another pick was stored while it waited: this one has read more
 		have.Triggers, have.Versions, have.Reply, have.Hop = run.Triggers, run.Versions, run.Reply, run.Hop
-		have.Scoped, have.Upto, have.Cut, have.Tail = run.Scoped, run.Upto, run.Cut, run.Tail
+		have.Scoped, have.Late, have.Upto, have.Cut, have.Tail = run.Scoped, run.Late, run.Upto, run.Cut, run.Tail
 	default:
 		if err := t.insert(idKey(famOpenRun, run.ID), openOf(run)); err != nil {
 			return run, err

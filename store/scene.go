@@ -15,8 +15,17 @@ func (t *tx) scene(th core.Thread, run core.Run, window int) (core.Scene, error)
 	if run.Cut != "" {
 		cut = run.Cut
 	}
+	var joined []core.ID
+	if run.Steps > 0 {
+		if err := each(t, idKey(famStep, run.ID), 0, func(_ []byte, st core.Step) error {
+			sc.Steps, joined = append(sc.Steps, st), append(joined, st.Joined...)
+			return nil
+		}); err != nil {
+			return sc, err
+		}
+	}
 	var err error
-	if sc.Messages, err = t.history(th, viewer(run), cut, run.Upto, 2*window+1); err != nil {
+	if sc.Messages, err = t.history(th, eyesOf(run, joined...), cut, run.Upto, 2*window+1); err != nil {
 		return sc, err
 	}
 	if run.Steps > 0 { // what it has asked and was answered stands in its steps
@@ -26,7 +35,7 @@ func (t *tx) scene(th core.Thread, run core.Run, window int) (core.Scene, error)
 		sc.Upto, sc.Total = sc.Messages[n-1].ID, sc.Messages[n-1].N
 	}
 	if run.Scoped {
-		newest, err := t.history(th, "", "", run.Upto, 1)
+		newest, err := t.history(th, eyes{}, "", run.Upto, 1)
 		if err != nil {
 			return sc, err
 		}
@@ -41,20 +50,14 @@ func (t *tx) scene(th core.Thread, run core.Run, window int) (core.Scene, error)
 		}
 		sc.Messages = append(sc.Messages, later...)
 	}
-	if run.Steps == 0 {
-		return sc, nil
-	}
-	return sc, each(t, idKey(famStep, run.ID), 0, func(_ []byte, st core.Step) error {
-		sc.Steps = append(sc.Steps, st)
-		return nil
-	})
+	return sc, nil
 }
 
 // replies are those of the run's bot, and the answers to its questions, after
 // what the run reads that stand before the last of it: it had them ready when
 // other messages had come already. What the run itself has asked is not in it.
 func (t *tx) replies(run core.Run, thread core.ID) ([]core.Message, error) {
-	msgs, err := t.since(viewer(run), thread, run.Upto, "")
+	msgs, err := t.since(eyesOf(run), thread, run.Upto, "")
 	return slices.DeleteFunc(msgs, func(m core.Message) bool {
 		theirs := m.Sender != (core.Actor{Kind: core.BotActor, ID: run.Bot}) && m.For != run.Bot
 		own := run.Steps > 0 && (m.Run == run.ID || m.Answers == run.ID)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"bellhop/core"
@@ -10,7 +11,8 @@ import (
 // that in an index, so that its view costs what it shows, however long the
 // thread is: its own messages, those that mention it, and those that woke it.
 
-// forBots notes for whom a message is. What is noted already stays.
+// forBots notes for whom a message is, which came just now or has been for them
+// since it came. What is noted already stays.
 func (t *tx) forBots(thread, msg core.ID, bots ...string) error {
 	for _, bot := range bots {
 		if err := t.Put(forKey(thread, bot, msg), nil); err != nil {
@@ -20,38 +22,78 @@ func (t *tx) forBots(thread, msg core.ID, bots ...string) error {
 	return nil
 }
 
-// viewer is the bot of a run that sees only what is for it; empty: it sees all.
-func viewer(run core.Run) string {
-	if run.Scoped {
-		return run.Bot
+// forBotLate notes that an older message is the bot's from now on. The row says
+// so, for runs that began before must not find it where they have read already.
+// The caller must put th.
+func (t *tx) forBotLate(th *core.Thread, msg core.ID, bot string) error {
+	key := forKey(th.ID, bot, msg)
+	if rows, err := t.Get(key); err != nil || rows[0] != nil {
+		return err
 	}
-	return ""
+	th.Late++
+	return t.Put(key, u64(nil, uint64(th.Late)))
 }
 
-// newestFor reads, of the messages between two keys of a stretch for the bot
-// (empty: of all), the latest versions of the n newest, oldest first.
-func (t *tx) newestFor(bot string, thread core.ID, lo, hi []byte, n int) ([]core.Message, error) {
-	if bot == "" {
+// eyes are what reads a thread. The zero value sees all.
+type eyes struct {
+	bot    string    // sees only what is for it
+	thread core.ID   // where it sees
+	late   int       // nothing that became its own later,
+	joined []core.ID // except these
+}
+
+// eyesOf are the eyes of a run, which has taken in what joined it.
+func eyesOf(run core.Run, joined ...core.ID) eyes {
+	if !run.Scoped {
+		return eyes{}
+	}
+	return eyes{run.Bot, run.Thread, run.Late, joined}
+}
+
+// see reports whether a row of the index is for them.
+func (e eyes) see(thread core.ID, row KV) bool {
+	if len(row.Value) != 8 || thread != e.thread {
+		return true
+	}
+	late := binary.BigEndian.Uint64(row.Value) > uint64(e.late)
+	return !late || slices.Contains(e.joined, core.NewID(core.KindMessage, seqOf(row.Key)))
+}
+
+// newestFor reads, of the messages between two keys of a stretch for the eyes,
+// the latest versions of the n newest, oldest first.
+func (t *tx) newestFor(e eyes, thread core.ID, lo, hi []byte, n int) ([]core.Message, error) {
+	if e.bot == "" {
 		return t.newest(lo, hi, n)
 	}
-	kvs, err := t.ScanBack(lo, hi, n)
-	if err != nil {
-		return nil, err
+	var rows []KV
+	for {
+		kvs, err := t.ScanBack(lo, hi, n)
+		if err != nil {
+			return nil, err
+		}
+		for _, kv := range kvs {
+			if len(rows) < n && e.see(thread, kv) {
+				rows = append(rows, kv)
+			}
+		}
+		if len(rows) == n || len(kvs) < n {
+			slices.Reverse(rows)
+			return t.indexed(thread, rows)
+		}
+		hi = kvs[len(kvs)-1].Key
 	}
-	slices.Reverse(kvs)
-	return t.indexed(thread, kvs)
 }
 
 // since reads the latest versions of all messages of a thread after one, up to
-// another (empty: the last), that are for the bot (empty: all). It is for what
-// has come since a run began.
-func (t *tx) since(bot string, thread, after, upto core.ID) ([]core.Message, error) {
-	lo, hi := stretch{Thread: thread}.keys(bot, core.NewID(core.KindMessage, after.Seq()+1), upto)
+// another (empty: the last), that are for the eyes. It is for what has come
+// since a run began.
+func (t *tx) since(e eyes, thread, after, upto core.ID) ([]core.Message, error) {
+	lo, hi := stretch{Thread: thread}.keys(e.bot, core.NewID(core.KindMessage, after.Seq()+1), upto)
 	kvs, err := t.Scan(lo, hi, 0)
 	if err != nil {
 		return nil, err
 	}
-	if bot == "" {
+	if e.bot == "" {
 		return t.latest(kvs)
 	}
 	return t.indexed(thread, kvs)

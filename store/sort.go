@@ -96,7 +96,7 @@ func (t *tx) move(th *core.Thread, it core.Item, bot string) error {
 		return err
 	}
 	it.Bot = bot
-	if err := t.forBots(it.Thread, it.Message, bot); err != nil {
+	if err := t.forBotLate(th, it.Message, bot); err != nil {
 		return err
 	}
 	return t.queue(it)

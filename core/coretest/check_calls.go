@@ -68,8 +68,9 @@ func sameRun(a, b *asked) bool {
 		return false
 	}
 	shared := slices.ContainsFunc(a.attempt.items, func(id core.ID) bool { return slices.Contains(b.run.Items, id) })
-	stored := func(c *asked) bool { return strings.Contains(flat(c.call.Messages), b.run.Tail) }
-	return a.attempt == b.attempt || (a.run.ID == b.run.ID || shared) && stored(a) && stored(b)
+	tail := func(c *asked) bool { return strings.Contains(flat(c.call.Messages), b.run.Tail) }
+	stored := a.run.ID != "" || b.run.Steps > 0 // a pick is stored with its first step, if not before
+	return a.attempt == b.attempt || (a.run.ID == b.run.ID || shared) && stored && tail(a) && tail(b)
 }
 
 // edited reports whether a message of the run was edited before a run had

@@ -9,11 +9,12 @@ import (
 
 // Fold moves the window when it has outgrown the bot's history budget: the
 // older half goes, so that the window then stays where it is for many turns.
-// What is kept begins with a message that is not the bot's own. What is
-// still to be answered (the triggers, and what came after the bot's last reply)
-// is kept whole, unless
-// it passes the budget by itself: then its older half goes as well, since a
-// request that no model takes would never be answered at all.
+// What is kept begins with a message of another that stands at its own place:
+// all that follows it is newer, so that the window can be read again from there.
+// What is still to be answered (the triggers, and what came after the bot's last
+// reply) is kept whole, unless it passes the budget by itself: then its older
+// half goes as well, since a request that no model takes would never be answered
+// at all.
 //
 // It returns the view with the new window and the ID of the first message in
 // it, or the view as it is and "" when nothing moved. A folded view does not
@@ -82,7 +83,7 @@ func (v *View) cut() int {
 		return 0
 	}
 
-	boundary := func(i int) bool { return !v.own(&v.Messages[i]) }
+	boundary := func(i int) bool { return v.stands(&v.Messages[i]) }
 	half := kept.from(core.Budget{Tokens: most.Tokens / 2, Messages: most.Messages / 2})
 	for half < n && !boundary(half) {
 		half++
@@ -135,7 +136,7 @@ func (v *View) unanswered() int {
 		}
 	}
 	for i := range v.Messages {
-		if m := &v.Messages[i]; !v.own(m) && (m.ID.Seq() > last || slices.Contains(v.Triggers, m.ID)) {
+		if m := &v.Messages[i]; !v.own(m) && (v.anchor(m) > last || slices.Contains(v.Triggers, m.ID)) {
 			return i
 		}
 	}

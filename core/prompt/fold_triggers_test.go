@@ -1,8 +1,11 @@
 package prompt
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"bellhop/core"
 )
@@ -94,5 +97,36 @@ func TestReplyBeforeTheWindow(t *testing.T) {
 	}
 	if got := strings.Join(all, "\n"); strings.Contains(got, "of old") || !strings.Contains(got, "first\nanswer\n[chat:ann]: second") {
 		t.Errorf("the model reads:\n%s", got)
+	}
+}
+
+// A window can be read again from its first message on: what was asked in a
+// thread stands, with its answer, where the run that asked had read to, although
+// both are newer than messages that stand after them.
+func TestFoldedWindowReadAgain(t *testing.T) {
+	bot := core.Actor{Kind: core.BotActor, ID: "chief"}
+	ann := core.Actor{Kind: core.HumanActor, ID: "chat:ann"}
+	message := func(n uint64, from core.Actor, after uint64, text string) core.Message {
+		m := core.Message{ID: core.NewID(core.KindMessage, n), Sender: from, Name: from.ID, Parts: []core.Part{core.Text(text)}}
+		if after > 0 {
+			m.After, m.For = core.NewID(core.KindMessage, after), "chief"
+		}
+		return m
+	}
+	all := View{Bot: core.Bot{Handle: "chief", History: core.Budget{Tokens: 24_000, Messages: 4}}, Triggers: []core.ID{core.NewID(core.KindMessage, 4)}, Messages: []core.Message{
+		message(1, ann, 0, "first"), message(2, ann, 0, "second"), message(4, ann, 0, "third"),
+		message(8, bot, 2, "Which?"), message(9, ann, 2, "this one"), message(10, bot, 2, "done"),
+	}}
+	folded, cut := Fold(all)
+	if cut == "" {
+		t.Fatal("the window does not move: this test shows nothing")
+	}
+	again := all
+	again.Messages = slices.DeleteFunc(slices.Clone(all.Messages), func(m core.Message) bool { return m.ID.Seq() < cut.Seq() })
+	if diff := cmp.Diff(Unroll(folded, "now"), Unroll(again, "now")); diff != "" {
+		t.Errorf("read again from %s on (-first +again):\n%s", cut, diff)
+	}
+	if text := Unroll(folded, "now")[0].Content; !strings.Contains(text, "third") {
+		t.Errorf("what is to be answered is missing in %q", text)
 	}
 }

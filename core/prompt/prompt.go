@@ -53,6 +53,10 @@ func (v *View) anchor(m *core.Message) uint64 {
 	return m.ID.Seq()
 }
 
+// stands reports whether another has sent the message, and it stands at its own
+// place.
+func (v *View) stands(m *core.Message) bool { return !v.own(m) && v.anchor(m) == m.ID.Seq() }
+
 // sorted is the view with its messages in the order in which the bot met them: a
 // message that came while the bot worked stands after the reply that did not
 // know it. The order of what is there never changes when messages are added.
