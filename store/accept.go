@@ -19,8 +19,9 @@ func (s *Store) Accept(ctx context.Context, b core.Batch) (core.Accepted, error)
 	var out core.Accepted
 	var did map[string]core.Accepted // by event
 	var ended bool
+	var over map[core.ID]bool // runs that were stopped, and whether their Park is stored untold
 	err := s.update(ctx, func(t *tx) error {
-		out, did, ended = core.Accepted{}, make(map[string]core.Accepted, len(b.Entries)), false
+		out, did, ended, over = core.Accepted{}, make(map[string]core.Accepted, len(b.Entries)), false, map[core.ID]bool{}
 		tally := map[core.PersonID]taken{}
 		for i := range b.Entries {
 			a := acceptance{tx: t, ctx: ctx, batch: &b, out: &core.Accepted{}, tally: tally, day: t.Now().Format(time.DateOnly)}
@@ -42,6 +43,11 @@ func (s *Store) Accept(ctx context.Context, b core.Batch) (core.Accepted, error)
 			out.Stopped = append(out.Stopped, a.out.Stopped...)
 			out.Rows = append(out.Rows, a.out.Rows...)
 			out.Moved = append(out.Moved, a.out.Moved...)
+			for _, run := range a.out.Stopped {
+				if over[run], err = s.untold(t, run); err != nil {
+					return err
+				}
+			}
 		}
 		ended = true
 		return nil
@@ -52,6 +58,8 @@ func (s *Store) Accept(ctx context.Context, b core.Batch) (core.Accepted, error)
 	if err != nil {
 		return core.Accepted{}, err
 	}
+	rows, items := s.told(over)
+	out.Rows, out.Items = append(rows, out.Rows...), append(items, out.Items...)
 	return out, nil
 }
 

@@ -79,17 +79,15 @@ func (t *tx) nextLook() (time.Time, error) {
 // for the bot wait.
 func (s *Store) Park(ctx context.Context, run core.Run, step core.Step, open *core.Receipt, p core.Parking) (core.Parked, error) {
 	var out core.Parked
-	var ended bool
-	key := string(run.ID) + "/" + p.Ask.CallID
+	var ended, before bool
 	err := s.update(ctx, func(t *tx) error {
-		out, ended = core.Parked{}, false
+		out, ended, before = core.Parked{}, false, false
 		have, err := t.begin(run)
 		if err != nil {
 			return err
 		}
 		if have.Ask != "" || have.Steps >= step.N && t.asked(run.ID, step.N, p.Ask.CallID) { // it took itself for failed
-			out, _ = s.parked.get(key)
-			out.Run, out.Bot, out.Thread = run.ID, run.Bot, run.Thread
+			before = true
 			return nil
 		}
 		if open != nil {
@@ -102,8 +100,36 @@ func (s *Store) Park(ctx context.Context, run core.Run, step core.Step, open *co
 		ended = err == nil
 		return err
 	})
-	s.parked.note(key, out, ended, err)
+	if before && err == nil {
+		out, _ = s.parked.take(string(run.ID))
+		out.Run, out.Bot, out.Thread = run.ID, run.Bot, run.Thread
+	}
+	s.parked.note(string(run.ID), out, ended, err)
 	return out, err
+}
+
+// untold is what a Park of the run has stored and told nobody of, since it took
+// itself for failed. Whoever ends the run then tells of it: in its transaction
+// it finds out that it is stored, and once that is done, takes it with told.
+func (s *Store) untold(t *tx, run core.ID) (bool, error) {
+	p, unsure := s.parked.get(string(run))
+	if !unsure || len(p.Rows) == 0 {
+		return false, nil
+	}
+	first := p.Rows[0]
+	have, err := t.Get(rowKey(first.Place, first.Seq, first.Chunk))
+	return err == nil && have[0] != nil, err
+}
+
+// told takes what the Parks of runs that have ended told nobody of: the rows and
+// items of those that were stored.
+func (s *Store) told(ended map[core.ID]bool) (rows []core.Row, items []core.Item) {
+	for run, stored := range ended {
+		if p, ok := s.parked.take(string(run)); ok && stored {
+			rows, items = append(rows, p.Rows...), append(items, p.Items...)
+		}
+	}
+	return rows, items
 }
 
 // asked reports whether the step's call has asked already.

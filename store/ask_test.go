@@ -172,3 +172,65 @@ func TestAskTooLate(t *testing.T) {
 		}
 	})
 }
+
+// A Park that is stored and took itself for failed, whose run ends before it is
+// tried again: whoever ends the run is told what is to be shown, once. Of one
+// that is not stored there is nothing to show.
+func TestParkUntold(t *testing.T) {
+	for _, when := range []memkv.When{memkv.Before, memkv.After} {
+		for _, end := range []string{"stopped", "stop seems to fail", "settled", "settle seems to fail", "answered"} {
+			t.Run(when.String()+"/"+end, func(t *testing.T) {
+				w := newWorld(t)
+				defer w.check()
+				run := w.pick(w.say("first")...)
+				step, p := parking(run)
+				w.fault(when)
+				_, err := w.store.Park(t.Context(), run, step, nil, p)
+				w.wantErr(err, errFault)
+				var told []core.Row
+				switch batch := w.batch(w.command("stop")); end {
+				case "stop seems to fail":
+					w.fault(memkv.After)
+					_, err := w.store.Accept(t.Context(), batch)
+					w.wantErr(err, errFault)
+					fallthrough
+				case "stopped":
+					a, err := w.store.Accept(t.Context(), batch)
+					w.must(err)
+					told = a.Rows
+				case "settle seems to fail":
+					w.fault(memkv.After)
+					_, err := w.store.Settle(t.Context(), run, nil, failure())
+					w.wantErr(err, errFault)
+					fallthrough
+				case "settled":
+					told = w.settle(run, failure()).Rows
+				case "answered": // it goes on, and learns of its card when it tries again
+					answer := w.command("answer")
+					answer.Args = "red"
+					told = w.accept(answer).Rows
+					parked, err := w.store.Park(t.Context(), run, step, nil, p)
+					w.must(err)
+					told = append(told, parked.Rows...)
+				}
+				if end != "answered" {
+					_, err = w.store.Park(t.Context(), run, step, nil, p)
+					w.wantErr(err, core.ErrRunOver)
+				}
+				var left []string
+				for _, r := range w.restart().Rows {
+					left = append(left, r.Text)
+				}
+				if cards := slices.Contains(left, "❓ Which one?"); cards != (when == memkv.After || end == "answered") {
+					t.Errorf("left to show are %q", left)
+				}
+				said := texts(told)
+				slices.Sort(said)
+				slices.Sort(left)
+				if !slices.Equal(said, left) {
+					t.Errorf("told of %q, and left to show are %q", said, left)
+				}
+			})
+		}
+	}
+}

@@ -18,6 +18,15 @@ func (u *unsure[T]) get(key string) (T, bool) {
 	return v, ok
 }
 
+// take is get for one caller alone: it forgets the key.
+func (u *unsure[T]) take(key string) (T, bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	v, ok := u.result[key]
+	delete(u.result, key)
+	return v, ok
+}
+
 // note forgets the key if the transaction succeeded, and keeps v if its commit
 // failed: when its closure had come to its end.
 func (u *unsure[T]) note(key string, v T, ended bool, err error) {

@@ -358,9 +358,13 @@ func (s *Store) Step(ctx context.Context, run core.Run, step core.Step) error {
 // first; the outcome is discarded.
 func (s *Store) Settle(ctx context.Context, run core.Run, open *core.Receipt, end core.Settlement) (core.Settled, error) {
 	var out core.Settled
-	var ended bool
+	var ended, parked bool
 	err := s.update(ctx, func(t *tx) error {
 		out, ended = core.Settled{}, false
+		var err error
+		if parked, err = s.untold(t, run.ID); err != nil {
+			return err
+		}
 		have, err := t.begin(run)
 		if errors.Is(err, core.ErrRunOver) {
 			return s.settledBefore(t, run.ID, &out, err)
@@ -382,6 +386,8 @@ func (s *Store) Settle(ctx context.Context, run core.Run, open *core.Receipt, en
 	if err != nil {
 		return core.Settled{}, err
 	}
+	rows, items := s.told(map[core.ID]bool{run.ID: parked})
+	out.Rows, out.Items = append(rows, out.Rows...), append(items, out.Items...)
 	return out, nil
 }
 
