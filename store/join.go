@@ -111,8 +111,8 @@ func (t *tx) takeIn(run *core.Run, step *core.Step, in core.Arrival, prepared []
 		items = append(items, waiting...)
 		run.Triggers, run.Versions = append(run.Triggers, m.ID), append(run.Versions, m.Version)
 		run.Hop = max(run.Hop, m.Hop)
-		if m.Sender.Kind == core.HumanActor {
-			run.Serve(core.Requester{ID: core.PersonID(m.Sender.ID), Name: m.Name})
+		if err := t.serve(run, m); err != nil {
+			return err
 		}
 		if m.PlatformID != "" {
 			run.Reply.Answers = append(run.Reply.Answers, m.PlatformID)

@@ -151,8 +151,8 @@ func (t *tx) draft(th core.Thread, mail []core.Item) (core.Run, error) {
 		run.Triggers = append(run.Triggers, msg.ID)
 		run.Versions = append(run.Versions, msg.Version)
 		run.Hop = max(run.Hop, msg.Hop)
-		if msg.Sender.Kind == core.HumanActor {
-			run.Serve(core.Requester{ID: core.PersonID(msg.Sender.ID), Name: msg.Name})
+		if err := t.serve(&run, msg); err != nil {
+			return run, err
 		}
 		if msg.PlatformID == "" {
 			if err := t.handedOn(&run, msg); err != nil {
@@ -171,19 +171,30 @@ func (t *tx) draft(th core.Thread, mail []core.Item) (core.Run, error) {
 	return run, nil
 }
 
+// serve has the run work for whoever wrote the message, or for whom the run
+// worked that did.
+func (t *tx) serve(run *core.Run, msg core.Message) error {
+	if msg.Sender.Kind == core.HumanActor {
+		run.Serve(core.Requester{ID: core.PersonID(msg.Sender.ID), Name: msg.Name})
+		return nil
+	}
+	origin, _, err := get[core.Run](t, idKey(famRun, msg.Run))
+	for _, id := range origin.People {
+		run.Serve(core.Requester{ID: id})
+	}
+	run.Serve(origin.For)
+	return err
+}
+
 // handedOn gives the run that a bot's or an external's message begins its
-// origin's requester and address: what the run that wrote it replies to, and
-// after which platform id to look for a lost post, which is that of the message
-// if it is known yet.
+// origin's address: what the run that wrote it replies to, and after which
+// platform id to look for a lost post, which is that of the message if it is
+// known yet.
 func (t *tx) handedOn(run *core.Run, msg core.Message) error {
 	origin, _, err := get[core.Run](t, idKey(famRun, msg.Run))
 	if err != nil {
 		return err
 	}
-	for _, id := range origin.People {
-		run.Serve(core.Requester{ID: id})
-	}
-	run.Serve(origin.For)
 	r := &run.Reply
 	if r.To == "" {
 		r.To = origin.Reply.To
@@ -272,7 +283,7 @@ func (t *tx) begin(run core.Run) (core.Run, error) {
 	case len(join) == 0 && !stored:
 		return run, core.ErrRunOver
 	case stored: // another pick was stored while it waited: this one has read more
-		have.Triggers, have.Versions, have.Reply, have.Hop = run.Triggers, run.Versions, run.Reply, run.Hop
+		have.Triggers, have.Versions, have.Reply, have.Hop, have.For, have.People = run.Triggers, run.Versions, run.Reply, run.Hop, run.For, run.People
 		have.Scoped, have.Late, have.Upto, have.Cut, have.Tail = run.Scoped, run.Late, run.Upto, run.Cut, run.Tail
 	default:
 		if err := t.insert(idKey(famOpenRun, run.ID), openOf(run)); err != nil {
