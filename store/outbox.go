@@ -27,7 +27,8 @@ func (s *Store) Delivered(ctx context.Context, row core.Row, r core.Receipt) (ag
 			next := row
 			next.Text, next.Buttons, next.Edit, next.Again, post.Again = c.Text, nil, r.ID, true, &r
 			again = &next
-			return errors.Join(t.put(idKey(famPost, post.ID), post), t.put(rowKey(row.Place, row.Seq, row.Chunk), next))
+			shown := platformRow{Thread: post.Thread, Message: post.Message, Post: post.ID}
+			return errors.Join(t.put(t.platformKey(row.Place, r.ID), shown), t.put(idKey(famPost, post.ID), post), t.put(rowKey(row.Place, row.Seq, row.Chunk), next))
 		}
 		if ok {
 			if post.Again != nil && row.Again {
@@ -87,6 +88,9 @@ func (s *Store) Bury(ctx context.Context, row core.Row, why string, owner core.P
 			return nil
 		}
 		if ok {
+			if post.Again != nil { // it stays as it was shown
+				post.Shown, post.Card, post.Again = append(post.Shown, *post.Again), nil, nil
+			}
 			post.Dead, post.Ended = why, t.Now()
 			if err := errors.Join(t.put(idKey(famPost, post.ID), post), t.logDead(post)); err != nil {
 				return err
