@@ -25,8 +25,10 @@ func (t *tx) unsorted(items []core.Item) error {
 // but them. An item that has moved already is moved.
 func (s *Store) Sort(ctx context.Context, items []core.Item, bot string, usage core.Usage) ([]core.Item, error) {
 	var woken []core.Item
+	var ended bool
+	key := string(items[0].ID)
 	err := s.update(ctx, func(t *tx) error {
-		woken = nil
+		woken, ended = nil, false
 		var from string
 		cost := usage
 		th, err := need[core.Thread](t, famThread, items[0].Thread)
@@ -54,7 +56,9 @@ func (s *Store) Sort(ctx context.Context, items []core.Item, bot string, usage c
 			}
 		}
 		if from == "" || from == bot {
-			return nil
+			earlier, _ := s.sorted.get(key)
+			woken, err = t.stillQueued(woken, earlier)
+			return err
 		}
 		enter(&th, []string{bot})
 		released, err := t.release(&th, from)
@@ -62,9 +66,29 @@ func (s *Store) Sort(ctx context.Context, items []core.Item, bot string, usage c
 			return err
 		}
 		woken = append(woken, released...)
+		ended = true
 		return t.put(idKey(famThread, th.ID), th)
 	})
-	return woken, err
+	s.sorted.note(key, woken, ended, err)
+	if err != nil {
+		return nil, err
+	}
+	return woken, nil
+}
+
+// stillQueued adds to the items those of others that wait: what a Sort has
+// woken that took itself for failed.
+func (t *tx) stillQueued(items, others []core.Item) ([]core.Item, error) {
+	for _, it := range others {
+		now, ok, err := get[core.Item](t, idKey(famItem, it.ID))
+		if err != nil {
+			return nil, err
+		}
+		if ok && now.State == core.Queued && !slices.ContainsFunc(items, func(have core.Item) bool { return have.ID == it.ID }) {
+			items = append(items, it)
+		}
+	}
+	return items, nil
 }
 
 // move puts a waiting item into the mailbox of a bot. The message is for that bot

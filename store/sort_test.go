@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"bellhop/core"
@@ -60,4 +61,30 @@ func TestSort(t *testing.T) {
 		t.Errorf("the run is %+v", run)
 	}
 	w.wantErr(func() error { _, _, err := w.store.Pick(w.Context(), []core.Item{first}, 80, 80); return err }(), core.ErrRunOver)
+}
+
+// A hand-off that waited for nothing but what was sorted away is told of, also
+// where the commit that let it go took itself for failed.
+func TestSortReleasesOnce(t *testing.T) {
+	w := newWorld(t)
+	run := w.pick(w.say("@chief begin")...)
+	item := unsorted(w, "and this")
+	if done := w.settle(run, end("@scout look")); len(done.Items) > 0 {
+		t.Fatalf("the hand-off does not wait: %+v", done.Items)
+	}
+	w.fault(memkv.After)
+	_, err := w.store.Sort(w.Context(), []core.Item{item}, scribe, core.Usage{})
+	w.wantErr(err, errFault)
+	woken, err := w.store.Sort(w.Context(), []core.Item{item}, scribe, core.Usage{})
+	w.must(err)
+	var bots []string
+	for _, it := range woken {
+		bots = append(bots, it.Bot)
+	}
+	if !slices.Equal(bots, []string{scribe, scout}) {
+		t.Errorf("woken are %v", bots)
+	}
+	if again, err := w.store.Sort(w.Context(), []core.Item{item}, scribe, core.Usage{}); err != nil || len(again) != 1 {
+		t.Errorf("a third time: %+v, %v", again, err)
+	}
 }

@@ -46,8 +46,9 @@ type Store struct {
 	broken sync.Once // Options.Broken was told
 
 	accepted unsure[core.Accepted] // by event
+	sorted   unsure[[]core.Item]   // by the first item
 	settled  unsure[core.Settled]  // by run
-	parked   unsure[core.Parked]   // by run and call
+	parked   unsure[core.Parked]   // by run
 	lapsed   unsure[[]lapse]       // under one key
 	buried   unsure[[]core.Row]    // by post
 	branched unsure[[]core.Row]    // by post
