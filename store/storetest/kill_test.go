@@ -8,7 +8,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -62,6 +64,11 @@ func work(dir string) error {
 			return err
 		}
 	}
+	for i, p := range b.Parked {
+		if err := decide(ctx, s, p, fmt.Sprintf("%d/late/%d", os.Getpid(), i)); err != nil {
+			return err
+		}
+	}
 	fmt.Println("open")
 	failed := make(chan error)
 	for person := range 4 {
@@ -79,10 +86,7 @@ func work(dir string) error {
 
 // talk says one thing, and sees to the answer.
 func talk(ctx context.Context, s *store.Store, text string, person int) error {
-	in := core.Inbound{Key: text, Kind: core.InMessage, Direct: true, MessageID: text, Text: text, Time: time.Now(),
-		From:  core.Person{ID: core.PersonID(fmt.Sprint("chat:", person))},
-		Place: core.Place{Adapter: "chat", Channel: fmt.Sprint(person)}}
-	a, err := s.Accept(ctx, core.Batch{Entries: []core.Entry{{In: in, Role: core.Member, Agent: "chief"}}, Bots: []string{"chief"}, Split: whole})
+	a, err := s.Accept(ctx, said(text, text, core.Place{Adapter: "chat", Channel: fmt.Sprint(person)}))
 	if err != nil {
 		return err
 	}
@@ -90,17 +94,27 @@ func talk(ctx context.Context, s *store.Store, text string, person int) error {
 	return answer(ctx, s, a.Items[0])
 }
 
-// answer is a run, with its open and a step.
+func said(key, text string, at core.Place) core.Batch {
+	in := core.Inbound{Key: key, Kind: core.InMessage, Direct: true, MessageID: key, Text: text, Time: time.Now(),
+		From: core.Person{ID: core.PersonID("chat:" + at.Channel)}, Place: at}
+	return core.Batch{Entries: []core.Entry{{In: in, Role: core.Member, Agent: "chief"}}, Bots: []string{"chief"}, Split: whole}
+}
+
+// answer is a run, with its open and a step. Of what ends in 3 the bot first asks
+// a question that is answered, of what ends in 7 one that is not.
 func answer(ctx context.Context, s *store.Store, it core.Item) error {
-	run, _, err := s.Pick(ctx, []core.Item{it}, 10, 10)
+	run, scene, err := s.Pick(ctx, []core.Item{it}, 10, 10)
 	if errors.Is(err, core.ErrRunOver) {
 		return nil // another joined it
 	}
 	if err != nil {
 		return err
 	}
-	if err := s.Opened(ctx, run, core.Receipt{ID: "open " + string(run.ID)}); err != nil {
+	if err := s.Opened(ctx, run, core.Receipt{ID: "open " + string(run.Post)}); err != nil {
 		return err
+	}
+	if text := scene.Messages[len(scene.Messages)-1].Text(); run.Steps == 0 && (strings.HasSuffix(text, "3") || strings.HasSuffix(text, "7")) {
+		return ask(ctx, s, run, text)
 	}
 	if err := s.Step(ctx, run, core.Step{Run: run.ID, N: run.Steps + 1}); err != nil {
 		return err
@@ -111,14 +125,79 @@ func answer(ctx context.Context, s *store.Store, it core.Item) error {
 		return err
 	}
 	fmt.Println("settled", run.ID)
-	return show(ctx, s, done.Rows[0])
+	return show(ctx, s, done.Rows...)
 }
 
-func show(ctx context.Context, s *store.Store, row core.Row) error {
-	if _, err := s.Delivered(ctx, row, core.Receipt{ID: "open " + string(row.Post.As(core.KindRun))}); err != nil {
+// ask has the run wait, until it is told, or for a moment.
+func ask(ctx context.Context, s *store.Store, run core.Run, text string) error {
+	use := core.ToolUse{CallID: "c", Name: "ask", State: core.ToolPending}
+	p := core.Parking{Ask: core.Ask{Kind: core.QuestionAsk, CallID: use.CallID, Text: "?"}, Said: "?", Pieces: whole(run.Reply.Place, "?")}
+	if strings.HasSuffix(text, "3") {
+		p.Life = time.Hour
+	}
+	parked, err := s.Park(ctx, run, core.Step{Run: run.ID, N: 1, Parts: []core.Part{{Kind: core.ToolPart, Tool: &use}}}, nil, p)
+	if err != nil {
 		return err
 	}
-	fmt.Println("shown", row.Post)
+	fmt.Println("asked", run.ID)
+	if err := show(ctx, s, parked.Rows...); err != nil {
+		return err
+	}
+	return decide(ctx, s, parked, text+"!")
+}
+
+// lapsing is held by who looks at what has expired: what a run waits for is
+// looked at by others, too.
+var lapsing sync.Mutex
+
+// decide has the waiting run go on.
+func decide(ctx context.Context, s *store.Store, p core.Parked, key string) error {
+	lapsing.Lock()
+	defer lapsing.Unlock()
+	a, _, err := s.Lapse(ctx, whole)
+	if err != nil {
+		return err
+	}
+	threads, err := s.Threads(ctx)
+	if err != nil {
+		return err
+	}
+	_, waits, err := s.Waiting(ctx, p.Bot, p.Thread)
+	if err != nil {
+		return err
+	}
+	if i := slices.IndexFunc(threads, func(th core.Thread) bool { return th.ID == p.Thread }); waits == p.Run {
+		b, err := s.Accept(ctx, said(key, "an answer", threads[i].Place))
+		if err != nil {
+			return err
+		}
+		if b.Fates[0] != core.FateAnswer {
+			return fmt.Errorf("%s waits, and what is said there is %s", p.Run, b.Fates[0])
+		}
+		a.Items, a.Rows = append(a.Items, b.Items...), append(a.Rows, b.Rows...)
+	}
+	for _, it := range a.Items {
+		fmt.Println("decided", it.Run)
+		if err := answer(ctx, s, it); err != nil {
+			return err
+		}
+	}
+	return show(ctx, s, a.Rows...)
+}
+
+func show(ctx context.Context, s *store.Store, rows ...core.Row) error {
+	for _, row := range rows {
+		again, err := s.Delivered(ctx, row, core.Receipt{ID: "open " + string(row.Post)})
+		if err != nil {
+			return err
+		}
+		if again != nil {
+			if err := show(ctx, s, *again); err != nil {
+				return err
+			}
+		}
+		fmt.Println("shown", row.Post)
+	}
 	return nil
 }
 
@@ -179,7 +258,7 @@ func checkLedger(t *testing.T, dir string, acked map[string]bool) {
 	}
 	stored := map[string]int{}
 	for _, m := range books.Messages {
-		if m.Run == "" {
+		if m.Run == "" && m.Answers == "" {
 			stored["accepted "+m.Text()]++
 		}
 	}
@@ -188,8 +267,14 @@ func checkLedger(t *testing.T, dir string, acked map[string]bool) {
 			stored["settled "+string(r.ID)]++
 		}
 	}
+	for _, a := range books.Asks {
+		stored["asked "+string(a.Run)]++
+		if a.State != core.AskOpen {
+			stored["decided "+string(a.Run)]++
+		}
+	}
 	for _, p := range books.Posts {
-		if !p.Ended.IsZero() {
+		if !p.Ended.IsZero() || p.Again != nil {
 			stored["shown "+string(p.ID)]++
 		}
 	}

@@ -31,9 +31,12 @@ func RunLedger(t *testing.T, most int, fresh func(t *testing.T) (open func() Eng
 		}
 		defer func() { broken = broken || rt.Failed() }() // it will be looked into with more runs
 		h := &house{T: rt, ctx: t.Context(), open: fresh(t), ledger: newLedger(), at: map[desk]*flight{}, rows: map[string][]core.Row{}, listed: map[string][]core.Thread{}}
+		h.sorts = rapid.Bool().Draw(rt, "sorts")
 		h.start()
 		defer func() { closeEngine(t, h.engine) }()
 		rt.Repeat(map[string]func(*rapid.T){
+			"ask":     h.askPeople,
+			"time":    h.pass,
 			"":        h.compare,
 			"accept":  h.accept,
 			"pick":    h.pick,
@@ -47,6 +50,7 @@ func RunLedger(t *testing.T, most int, fresh func(t *testing.T) (open func() Eng
 			"errand":  h.errand,
 			"restart": h.restart,
 			"forget":  h.forget,
+			"sort":    h.sort,
 		})
 	})
 }
@@ -57,6 +61,7 @@ const (
 	stopped = "(stopped by Ann)"
 	notice  = "notice"
 	replied = "replied"
+	redrawn = "what became of what was asked"
 )
 
 func split(_ core.Place, text string) (pieces []core.Piece) {
@@ -79,6 +84,7 @@ type house struct {
 	twice  bool        // the last operation had been stored when it was tried again
 	at     map[desk]*flight
 	rows   map[string][]core.Row    // to deliver, by channel
+	untold []*item                  // that a transaction which seemed to fail has queued
 	listed map[string][]core.Thread // archived threads, by the event that asked for them
 }
 
@@ -97,9 +103,31 @@ type flight struct {
 	versions []int
 	read     int  // how many of the thread's messages it has read
 	scoped   bool // of these, only what is for its bot
+	whose    core.PersonID
 }
 
 var errFault = errors.New("made by the test")
+
+// clock is an engine with the time that it is told.
+type clock struct {
+	Engine
+	now *time.Time
+}
+
+func (c clock) View(f func(store.Tx) error) error {
+	return c.Engine.View(func(tx store.Tx) error { return f(clockTx{tx, *c.now}) })
+}
+
+func (c clock) Update(ctx context.Context, f func(store.Tx) error) error {
+	return c.Engine.Update(ctx, func(tx store.Tx) error { return f(clockTx{tx, *c.now}) })
+}
+
+type clockTx struct {
+	store.Tx
+	now time.Time
+}
+
+func (t clockTx) Now() time.Time { return t.now }
 
 // do is one operation: call does it, then apply does it to the model and learn
 // takes in what call was told. With memkv the commit may fail, and is tried
@@ -121,15 +149,11 @@ func (h *house) do(call func() error, apply, learn func()) {
 	}
 	struck := fate == "well"
 	if !struck {
-		e.SetFault(func(_ uint64, at memkv.When) error {
-			if struck || at != when {
-				return nil
-			}
+		fault(e, when, func() {
 			struck = true
 			if strings.HasPrefix(fate, "dies") {
 				e.Crash()
 			}
-			return errFault
 		})
 	}
 	err := call()
@@ -157,12 +181,25 @@ func (h *house) do(call func() error, apply, learn func()) {
 	learn()
 }
 
+// fault has the next commit fail, and calls then.
+func fault(e *memkv.Engine, when memkv.When, then func()) {
+	struck := false
+	e.SetFault(func(_ uint64, at memkv.When) error {
+		if struck || at != when {
+			return nil
+		}
+		struck = true
+		then()
+		return errFault
+	})
+}
+
 // start opens the ledger, as a process does that begins, and compares what
 // there is to do.
 func (h *house) start() {
 	h.Helper()
 	h.engine = h.open()
-	s, err := store.Open(h.ctx, h.engine, store.Options{Damaged: func(key string, err error) { h.Errorf("%s: %v", key, err) }})
+	s, err := store.Open(h.ctx, clock{h.engine, &h.now}, store.Options{Damaged: func(key string, err error) { h.Errorf("%s: %v", key, err) }})
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -178,6 +215,8 @@ func (h *house) start() {
 	}
 	clear(h.at)
 	clear(h.rows)
+	h.goOn, h.untold = nil, nil
+	h.sameParked(b)
 	h.took(b.Rows)
 	queued := map[desk][]core.Item{}
 	for _, it := range b.Items {
@@ -211,6 +250,8 @@ func (h *house) start() {
 // told takes in items that the store has announced.
 func (h *house) told(want []*item, got []core.Item) {
 	h.Helper()
+	want, h.untold = append(h.untold, want...), nil
+	got = h.resumed(got)
 	if len(want) != len(got) {
 		h.Fatalf("%d items are announced, want %d: %+v", len(got), len(want), got)
 	}
@@ -219,6 +260,47 @@ func (h *house) told(want []*item, got []core.Item) {
 			h.Fatalf("announced is %+v, want %s for %s", it, want[i].told.ID, want[i].bot)
 		}
 		want[i].told, want[i].line.th.id = it, it.Thread
+	}
+}
+
+// resumed takes in the runs that go on, and returns the other items.
+func (h *house) resumed(got []core.Item) []core.Item {
+	h.Helper()
+	var want, woken []core.ID
+	for _, r := range h.goOn {
+		want = append(want, r.id)
+	}
+	var rest []core.Item
+	for _, it := range got {
+		if it.Kind != core.ResumeItem {
+			rest = append(rest, it)
+			continue
+		}
+		if woken = append(woken, it.Run); len(woken) <= len(h.goOn) {
+			r := h.goOn[len(woken)-1]
+			h.at[desk{h.byID(it.Thread), it.Bot}] = &flight{resume: it, model: r}
+		}
+	}
+	if !slices.Equal(want, woken) {
+		h.Fatalf("the runs %v go on, want %v", woken, want)
+	}
+	h.goOn = nil
+	return rest
+}
+
+// sameParked compares the runs that a start finds waiting.
+func (h *house) sameParked(b core.Backlog) {
+	h.Helper()
+	var want, got []string
+	for _, a := range h.openAsks(nil) {
+		want = append(want, fmt.Sprintf("%s in %s", a.run.bot, a.th.id))
+	}
+	for _, p := range b.Parked {
+		got = append(got, fmt.Sprintf("%s in %s", p.Bot, p.Thread))
+	}
+	h.same("parked", want, got)
+	if !b.Next.Equal(h.next()) {
+		h.Fatalf("to be looked at %s, want %s", b.Next, h.next())
 	}
 }
 
@@ -284,11 +366,12 @@ func (h *house) compare(*rapid.T) {
 			}
 		}
 	}
+	h.sameAsks(books.Asks, books.Steps)
 	h.sameTasks()
 	h.sameHistories()
 	for _, got := range books.Runs {
 		for _, r := range h.byID(got.Thread).runs {
-			if r.id == got.ID && (r.state != got.State || r.resumes != got.Resumes) {
+			if r.id == got.ID && (r.state != got.State || r.resumes != got.Resumes || r.whose != got.For.ID && r.state != core.Cancelled) {
 				h.Fatalf("%+v, want %+v", got, r)
 			}
 		}
@@ -298,7 +381,7 @@ func (h *house) compare(*rapid.T) {
 		for _, r := range h.rows[channel] {
 			texts = append(texts, plain(r))
 		}
-		h.same("outbox of "+channel, h.outbox[channel], texts)
+		h.same("outbox of "+channel, h.waiting(channel), texts)
 	}
 	cursors, err := h.store.Cursors(h.ctx, "chat")
 	if err != nil {
@@ -350,16 +433,28 @@ func (h *house) same(what string, want, got []string) {
 
 // plain is a row's text, or what stands for it.
 func plain(r core.Row) string {
-	if r.Kind == core.NoticePost {
+	switch {
+	case r.Kind == core.NoticePost:
 		return notice
+	case r.Again:
+		return redrawn
 	}
 	return r.Text
+}
+
+// waiting is what waits to be shown at a channel.
+func (l *ledger) waiting(channel string) []string {
+	var texts []string
+	for _, p := range l.outbox[channel] {
+		texts = append(texts, p.text)
+	}
+	return texts
 }
 
 // forget forgets all events, as if days had passed.
 func (h *house) forget(*rapid.T) {
 	h.do(func() error {
-		_, err := h.store.Prune(h.ctx, time.Now().Add(48*time.Hour))
+		_, err := h.store.Prune(h.ctx, h.now.Add(48*time.Hour))
 		return err
 	}, func() { h.last = nil }, func() {})
 }

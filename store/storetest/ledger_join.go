@@ -33,7 +33,7 @@ func (h *house) join(t *rapid.T) {
 	if err != nil {
 		h.Fatal(err)
 	}
-	lines, items, read := at.th.arrived(at.bot, f.scoped, f.read, most)
+	lines, items, read := at.th.arrived(f.model, at.bot, f.scoped, f.read, most)
 	var want, got []string
 	for _, ln := range lines {
 		want = append(want, fmt.Sprintf("%s (version %d)", ln.text, ln.version))
@@ -83,7 +83,8 @@ func (h *house) join(t *rapid.T) {
 			h.Fatalf("%s joins: %v, want %v", f.run.ID, over, err)
 		}
 		if over == nil {
-			f.model.read = read
+			f.model.clean = f.model.clean && f.resume.ID == ""
+			f.model.read, f.whose = read, f.model.whose
 			for i := range prepared {
 				lines[i].version++
 			}
@@ -110,7 +111,7 @@ func (h *house) change(t *rapid.T, kind string, as core.InboundKind, of []*line)
 		}
 		h.events++
 		h.offer([]string{kind}, []core.Entry{{Role: core.Member, Agent: chief, In: core.Inbound{Key: fmt.Sprint("e", h.events), Kind: as, Direct: true,
-			From: ann, MessageID: id, Text: someText(t), Place: core.Place{Adapter: "chat", Channel: ln.th.channel}}}})
+			From: core.Person{ID: ln.from, Name: "Ann"}, MessageID: id, Text: someText(t), Place: core.Place{Adapter: "chat", Channel: ln.th.channel}}}})
 		return
 	}
 }
@@ -126,9 +127,9 @@ func (h *house) step(at desk) {
 // arrived are the messages of others, as far as the bot sees them, after the first so many, up to the last
 // that waits for the bot, with the items that do; and how many messages a run
 // has read with them.
-func (th *thread) arrived(bot string, scoped bool, read, most int) (lines []*line, items []*item, upto int) {
+func (th *thread) arrived(of *run, bot string, scoped bool, read, most int) (lines []*line, items []*item, upto int) {
 	for i, ln := range th.lines[read:] {
-		if ln.by == bot || scoped && !ln.isFor(bot) {
+		if ln.by == bot || ln.answers == of && of != nil || scoped && !ln.isFor(bot) {
 			continue
 		}
 		if most--; most < 0 {
@@ -165,6 +166,7 @@ func (r *run) join(lines []*line, items []*item, versions []int) error {
 	for _, it := range items {
 		it.state, it.run = core.Doing, r
 		r.items = append(r.items, it)
+		r.whose = it.line.requester(r.whose)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"slices"
+	"time"
 
 	"bellhop/core"
 )
@@ -9,14 +10,25 @@ import (
 // ledger is what the store must amount to, as plainly as it can be said. It
 // knows IDs only as far as the store has told them.
 type ledger struct {
+	now     time.Time
+	sorts   bool // a model chooses who answers what names nobody
 	threads []*thread
 	current map[string]*thread   // by the channel's first name
 	left    map[string][]*thread // archived ones with messages, as they ended
 	first   map[string]string    // a channel's first name by each of its names
 	lines   map[string]*line     // what people wrote, by platform id: the newest correction
 	opens   map[string]begun     // status lines, by platform id
-	outbox  map[string][]string
+	outbox  map[string][]piece
 	cursors map[string]string // by a channel's name of the time: the newest message heard
+	asks    []*ask            // in the order in which they were made
+	goOn    []*run            // that were woken since somebody last asked
+	always  map[string]bool   // whose calls were allowed for good
+}
+
+// piece is what waits to be shown.
+type piece struct {
+	text string
+	card *ask // the last piece of what asks; nil: another
 }
 
 // begun is a run that people can see.
@@ -46,7 +58,10 @@ type line struct {
 	text    string
 	version int
 	hop     int
-	by      string // the bot that wrote it; empty: a person
+	by      string        // the bot that wrote it; empty: a person
+	from    core.PersonID // who that is
+	run     *run          // in which the bot wrote it
+	answers *run          // whose question it answers
 	named   []string
 	items   []*item
 }
@@ -58,6 +73,8 @@ type item struct {
 	line  *line
 	state core.State
 	run   *run
+
+	unsorted bool // whose it is has yet to be chosen
 
 	notice *unreached // that is the outcome
 }
@@ -72,6 +89,8 @@ type run struct {
 	clean   bool // stopped in order
 	read    int  // how many of the thread's messages it has read
 	scoped  bool // of these, only what is for its bot
+	whose   core.PersonID
+	ask     *ask // that it waits for
 }
 
 type handOff struct {
@@ -108,7 +127,7 @@ func addressed(text string) []string {
 }
 
 func newLedger() *ledger {
-	return &ledger{current: map[string]*thread{}, left: map[string][]*thread{}, first: map[string]string{}, lines: map[string]*line{}, opens: map[string]begun{}, outbox: map[string][]string{}, cursors: map[string]string{}}
+	return &ledger{now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), current: map[string]*thread{}, left: map[string][]*thread{}, first: map[string]string{}, lines: map[string]*line{}, opens: map[string]begun{}, outbox: map[string][]piece{}, cursors: map[string]string{}, always: map[string]bool{}}
 }
 
 // canonical is a channel's first name.
@@ -120,7 +139,9 @@ func (l *ledger) canonical(channel string) string {
 }
 
 func (l *ledger) say(channel string, texts ...string) {
-	l.outbox[channel] = append(l.outbox[channel], texts...)
+	for _, text := range texts {
+		l.outbox[channel] = append(l.outbox[channel], piece{text: text})
+	}
 }
 
 // write adds a message and returns the items of whom it wakes.
@@ -156,7 +177,7 @@ func (th *thread) scoped(bot string) bool { return bot != chief && len(th.bots) 
 
 // isFor reports whether the message is for the bot.
 func (ln *line) isFor(bot string) bool {
-	return ln.by == bot || slices.Contains(ln.named, bot) || slices.ContainsFunc(ln.items, func(it *item) bool { return it.bot == bot })
+	return ln.by == bot || ln.answers != nil && ln.answers.bot == bot || slices.Contains(ln.named, bot) || slices.ContainsFunc(ln.items, func(it *item) bool { return it.bot == bot })
 }
 
 // seen are the thread's history up to the first so many messages of its own, as
@@ -195,17 +216,22 @@ func (l *ledger) back(th *thread) {
 }
 
 // message is a person's, in a direct conversation.
-func (l *ledger) message(channel, id, text string) []*item {
+func (l *ledger) message(channel, id string, from core.PersonID, text string) []*item {
 	th := l.current[channel]
 	if th == nil {
 		th = l.begin(channel)
 	}
 	th.hopTold = false
 	to := addressed(text)
-	if len(to) == 0 {
+	open := len(to) == 0
+	if open {
 		to = []string{chief}
 	}
 	ln, items := th.write(text, 0, inside(to)...)
+	ln.from = from
+	for _, it := range items {
+		it.unsorted = open && l.sorts
+	}
 	l.lines[id] = ln
 	return append(items, ln.inform(slices.Contains(to, ci))...)
 }
@@ -216,14 +242,14 @@ func (l *ledger) edit(id, text string) (core.Fate, []*item) {
 	switch {
 	case ln.text == text:
 		return core.FateUnchanged, nil
-	case !slices.ContainsFunc(ln.items, func(it *item) bool { return it.state != core.Queued && it.bot != ci }):
+	case ln.answers == nil && !slices.ContainsFunc(ln.items, func(it *item) bool { return it.state != core.Queued && it.bot != ci }):
 		ln.text = text
 		ln.version++
 		return core.FateEdited, ln.renew()
 	case ln.th.archived && !slices.Contains(l.current[ln.th.channel].shared, ln):
 		return core.FateIgnored, nil
 	}
-	return core.FateEdited, l.message(ln.th.channel, id, text)
+	return core.FateEdited, l.message(ln.th.channel, id, ln.from, text)
 }
 
 // withdraw ends what waits of a message, and lets go what waited for that.
@@ -286,7 +312,7 @@ func (th *thread) begin(r *run, items []*item, versions []int) error {
 	if slices.ContainsFunc(th.runs, func(o *run) bool { return o != r && o.n == r.n }) {
 		return core.ErrRunOver // its oldest item was cancelled before it was stored
 	}
-	if stored && r.state != core.Doing || !stored && joined == 0 {
+	if stored && !r.open() || !stored && joined == 0 {
 		return core.ErrRunOver
 	}
 	if !stored {
@@ -308,18 +334,17 @@ func (l *ledger) settle(th *thread, r *run, reply string) (woken []*item) {
 	if reply == "" {
 		r.state = core.Failed
 	}
-	hop := 0
 	for _, it := range r.items {
 		it.state = r.state
-		hop = max(hop, it.line.hop)
 	}
+	l.dropAsk(r)
 	if reply == "" {
 		l.say(th.channel, failed)
 		return th.release(r.bot)
 	}
-	hop++
+	hop := r.hop()
 	ln, _ := th.write(reply, hop)
-	ln.by = r.bot
+	ln.by, ln.run = r.bot, r
 	for _, piece := range split(core.Place{}, reply) {
 		l.say(th.channel, piece.Text)
 	}
@@ -368,13 +393,13 @@ func (th *thread) release(bot string) []*item {
 func (l *ledger) stop(th *thread, bots []string) bool {
 	var runs []*run
 	for _, r := range th.runs {
-		if r.state == core.Doing && slices.Contains(bots, r.bot) {
+		if r.open() && slices.Contains(bots, r.bot) {
 			runs = append(runs, r)
 		}
 	}
 	slices.SortFunc(runs, func(a, b *run) int { return a.n - b.n })
 	for _, bot := range team {
-		if mail := th.queued(bot); len(mail) > 0 && th.open(bot) == nil && slices.Contains(bots, bot) {
+		if mail := th.queued(bot); len(mail) > 0 && th.open(bot) == nil && th.waits(bot) == nil && slices.Contains(bots, bot) {
 			r := &run{n: mail[0].n, bot: bot}
 			th.runs, runs = append(th.runs, r), append(runs, r)
 		}
@@ -389,6 +414,7 @@ func (l *ledger) stop(th *thread, bots []string) bool {
 			it.state = core.Cancelled
 		}
 		th.held[r.bot] = nil
+		l.dropAsk(r)
 		l.say(th.channel, stopped)
 	}
 	return len(runs) > 0
@@ -421,7 +447,7 @@ func (l *ledger) cancel(channel string, id core.ID) (woken []*item) {
 		if it.bot == ci && !is(it) {
 			continue // bots work for messages
 		}
-		if th.channel != channel || it.state != core.Queued && it.state != core.Doing {
+		if th.channel != channel || it.state.Terminal() {
 			continue
 		}
 		if it.bot == ci {
@@ -436,6 +462,7 @@ func (l *ledger) cancel(channel string, id core.ID) (woken []*item) {
 		for _, with := range it.run.items {
 			with.state = core.Cancelled
 		}
+		l.dropAsk(it.run)
 		l.say(channel, stopped)
 		woken = append(woken, th.release(it.bot)...)
 	}

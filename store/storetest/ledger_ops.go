@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -23,7 +24,7 @@ func (h *house) accept(t *rapid.T) {
 	var entries []core.Entry
 	var kinds []string
 	for range rapid.IntRange(1, 3).Draw(t, "events") {
-		kind := rapid.SampledFrom([]string{"message", "message", "message", "edit", "edit", "delete", "stop", "cancel", "cancel", "new", "back", "fork", "retry", "halt", "resume", "stranger", "again", "moved", "unreadable"}).Draw(t, "event")
+		kind := rapid.SampledFrom([]string{"message", "message", "message", "answer", "answer", "press", "press", "reply", "edit", "edit", "delete", "stop", "cancel", "cancel", "new", "back", "fork", "retry", "halt", "resume", "stranger", "again", "moved", "unreadable"}).Draw(t, "event")
 		e, ok := h.event(t, kind, entries)
 		if !ok {
 			continue
@@ -41,7 +42,7 @@ func (h *house) offer(kinds []string, entries []core.Entry) {
 	var fates []core.Fate
 	var woken []*item
 	h.do(func() (err error) {
-		got, err = h.store.Accept(h.ctx, core.Batch{Entries: entries, Bots: team, Externals: []string{ci}, Split: split, Shown: func(core.ID) string { return "" }})
+		got, err = h.store.Accept(h.ctx, core.Batch{Entries: entries, Bots: team, Externals: []string{ci}, Sort: h.sorts, Access: core.Access{Approvers: core.NewApprovers([]string{"requester"})}, Split: split, Shown: func(core.ID) string { return "" }})
 		return err
 	}, func() {
 		h.last = &entries[len(entries)-1]
@@ -85,10 +86,17 @@ func (h *house) event(t *rapid.T, kind string, before []core.Entry) (core.Entry,
 	in := core.Inbound{Key: fmt.Sprint("e", h.events), Kind: core.InMessage, Direct: true, From: ann, MessageID: fmt.Sprint("m", h.events),
 		Place: core.Place{Adapter: "chat", Channel: rapid.SampledFrom(names).Draw(t, "name")}}
 	e := core.Entry{In: in, Role: core.Member, Agent: chief}
-	e.In.Heard = rapid.Bool().Draw(t, "heard")
+	e.In.Time = h.now
+	if e.In.Heard = rapid.Bool().Draw(t, "heard"); !e.In.Heard && rapid.IntRange(0, 3).Draw(t, "late") == 0 {
+		e.In.Time = h.now.Add(-time.Minute)
+	}
 	switch kind {
 	case "message":
-		e.In.Text = someText(t)
+		e.In.Text = rapid.SampledFrom([]string{someText(t), someText(t), "red", "1", "yes", "no"}).Draw(t, "words")
+		e.In.From = rapid.SampledFrom([]core.Person{ann, ann, bob}).Draw(t, "person")
+	case "answer", "press", "reply":
+		e.In.From = rapid.SampledFrom([]core.Person{ann, ann, bob}).Draw(t, "person")
+		return e, h.decision(t, kind, &e)
 	case "stranger":
 		e.In.Text, e.Role, e.Refusal = "hello", core.Stranger, replied
 		e.In.From.ID = core.PersonID(fmt.Sprint("chat:stranger", h.events)) // each is told
@@ -105,6 +113,7 @@ func (h *house) event(t *rapid.T, kind string, before []core.Entry) (core.Entry,
 		}
 		slices.Sort(ids)
 		e.In.MessageID, e.In.Kind = rapid.SampledFrom(ids).Draw(t, "message"), core.InDelete
+		e.In.From.ID = h.lines[e.In.MessageID].from
 		if kind == "edit" {
 			e.In.Kind, e.In.Text = core.InEdit, someText(t)
 		}
@@ -177,6 +186,17 @@ func (h *house) command(name string) *core.Command {
 			}
 		case "fork":
 			_, did, err = inv.Desk.Fork(inv.Place, core.ID(inv.Args))
+		case "answer":
+			id, verdict, _ := strings.Cut(inv.Args, " ")
+			a, _, _ := inv.Desk.Ask(core.ID(id))
+			ans := core.Answer{By: core.Requester{ID: inv.From.ID, Name: inv.From.Name}, Role: inv.Role, Here: a.Place == inv.Place, Text: verdict}
+			if a.Kind == core.ApprovalAsk && verdict != deny {
+				ans.Grant, ans.Text = verdict, ""
+			}
+			did, err = inv.Desk.Decide(a.ID, ans)
+			if _, ok := errors.AsType[*core.UserError](err); ok {
+				err = nil
+			}
 		case "cancel":
 			_, err = inv.Desk.CancelTask(inv.Place, core.ID(inv.Args), "Ann")
 		case "stop", "new":
@@ -194,16 +214,29 @@ func (h *house) command(name string) *core.Command {
 func (h *house) happen(kind string, in core.Inbound, args string) (core.Fate, []*item) {
 	channel := h.canonical(in.Place.Channel)
 	th := h.current[channel]
-	if in.Heard && (kind == "message" || kind == "stop" || kind == "cancel" || kind == "new" || kind == "fork" || kind == "back" || kind == "retry" || kind == "stranger" && th != nil) {
+	if in.Heard && (kind == "message" || kind == "stop" || kind == "cancel" || kind == "new" || kind == "fork" || kind == "back" || kind == "retry" || kind == "answer" || kind == "reply" || kind == "stranger" && th != nil) {
 		h.cursors[in.Place.Channel] = in.MessageID
 	}
 	switch kind {
-	case "message":
-		woken := h.message(channel, in.MessageID, in.Text)
+	case "message", "reply":
+		var a *ask
+		var verdict string
+		if th != nil {
+			a, verdict = h.meant(th, in.From.ID, in.Text, in.ReplyTo)
+		}
+		if a != nil {
+			if woken, ok := h.decide(a, in, true, verdict); ok {
+				return core.FateAnswer, woken
+			}
+		}
+		woken := h.message(channel, in.MessageID, in.From.ID, in.Text)
 		if !slices.ContainsFunc(woken, func(it *item) bool { return it.bot != ci }) {
 			return core.FateKept, woken
 		}
+		h.remindOf(h.current[channel], in.From.ID, woken)
 		return core.FateStored, woken
+	case "press", "answer":
+		return h.decideBy(kind, in, args)
 	case "edit":
 		return h.edit(in.MessageID, in.Text)
 	case "delete":
@@ -302,7 +335,7 @@ func (h *house) mark(kind, id string) (core.Fate, []*item) {
 		ln := h.lines[id]
 		th, lines = ln.th, []*line{ln}
 		for _, it := range ln.items {
-			if it.state == core.Queued || it.state == core.Doing {
+			if !it.state.Terminal() {
 				bots = append(bots, it.bot)
 			}
 		}
@@ -359,7 +392,7 @@ func (h *house) busy(t *rapid.T) (desk, bool) {
 // that of a run that has waited for its slot until now.
 func (h *house) pick(t *rapid.T) {
 	at, ok := h.choose(t, func(at desk) bool {
-		return !h.flying(at) && (len(at.th.queued(at.bot)) > 0 || at.th.open(at.bot) != nil)
+		return !h.flying(at) && at.th.waits(at.bot) == nil && (len(at.th.queued(at.bot)) > 0 || at.th.open(at.bot) != nil)
 	})
 	if !ok {
 		return
@@ -374,6 +407,7 @@ func (h *house) pick(t *rapid.T) {
 		f.items = append(f.items, at.th.queued(at.bot)...)
 		for _, it := range f.items {
 			mail, f.versions = append(mail, it.told), append(f.versions, it.line.version)
+			f.whose = it.line.requester(f.whose)
 		}
 	} else {
 		mail = []core.Item{f.resume}
@@ -423,10 +457,10 @@ func (h *house) work(t *rapid.T) {
 		if kind == "begin" {
 			return h.store.Begin(h.ctx, f.run)
 		}
-		return h.store.Opened(h.ctx, f.run, core.Receipt{ID: "open " + string(f.run.ID)})
+		return h.store.Opened(h.ctx, f.run, core.Receipt{ID: "open " + string(f.run.Post)})
 	}, func() {
 		if kind == "opened" || kind == "wait" {
-			h.opens["open "+string(f.run.ID)] = begun{at.th, f.model}
+			h.opens["open "+string(f.run.Post)] = begun{at.th, f.model}
 		}
 	}, func() {
 		if kind == "wait" && f.resume.ID == "" {
@@ -446,10 +480,15 @@ func (h *house) write(at desk, call func() error, apply, learn func()) {
 		}
 		return err
 	}, func() {
+		joined := len(f.model.items)
 		if err := at.th.begin(f.model, f.items, f.versions); !errors.Is(over, err) || err == nil && over != nil {
 			h.Fatalf("the run %s: %v, want %v", f.run.ID, over, err)
 		}
 		if over == nil {
+			f.model.clean = f.model.clean && f.resume.ID == ""
+			if f.resume.ID == "" && (len(f.model.items) > joined || f.read > f.model.read || f.scoped != f.model.scoped) {
+				f.model.whose = f.whose
+			}
 			f.model.read, f.model.scoped = max(f.model.read, f.read), f.scoped
 			apply()
 		}
@@ -488,8 +527,12 @@ func (h *house) rush(t *rapid.T) {
 func (h *house) want(at desk) {
 	h.events++
 	id := fmt.Sprint("m", h.events)
+	text := "@" + at.bot + " look"
+	if at.bot == chief && rapid.Bool().Draw(h.T, "nobody is named") {
+		text = "hello"
+	}
 	h.offer([]string{"message"}, []core.Entry{{Role: core.Member, Agent: chief, In: core.Inbound{Key: id, Kind: core.InMessage, Direct: true,
-		From: ann, MessageID: id, Text: "@" + at.bot + " look", Place: core.Place{Adapter: "chat", Channel: at.th.channel}}}})
+		From: ann, MessageID: id, Text: text, Place: core.Place{Adapter: "chat", Channel: at.th.channel}}}})
 }
 
 // end settles the run of a desk with a reply; blank: it fails.
@@ -520,6 +563,7 @@ func (h *house) deliver(t *rapid.T) {
 	}
 	row := h.rows[channel][0]
 	receipt := core.Receipt{ID: fmt.Sprintf("shown %d.%d", row.Seq, row.Chunk)}
+	card := h.outbox[channel][0].card
 	pop := func(n int) {
 		h.rows[channel], h.outbox[channel] = h.rows[channel][n:], h.outbox[channel][n:]
 	}
@@ -527,7 +571,21 @@ func (h *house) deliver(t *rapid.T) {
 	case "open":
 		h.do(func() error { return h.store.RowOpened(h.ctx, row, receipt) }, func() {}, func() {})
 	case "show":
-		h.do(func() error { _, err := h.store.Delivered(h.ctx, row, receipt); return err }, func() { pop(1) }, func() {})
+		var again *core.Row
+		h.do(func() (err error) { again, err = h.store.Delivered(h.ctx, row, receipt); return err }, func() {
+			switch {
+			case card != nil && card.state != core.AskOpen: // meanwhile it was decided
+				h.outbox[channel][0] = piece{text: redrawn}
+				return
+			case card != nil:
+				card.shown = receipt.ID
+			}
+			pop(1)
+		}, func() {
+			if again != nil {
+				h.rows[channel][0] = *again
+			}
+		})
 	case "bury":
 		n := 0
 		for n < len(h.rows[channel]) && h.rows[channel][n].Post == row.Post {
@@ -539,6 +597,9 @@ func (h *house) deliver(t *rapid.T) {
 			told, err = h.store.Bury(h.ctx, row, "refused", owner, []core.Piece{{Text: "I gave up."}})
 			return err
 		}, func() {
+			for _, a := range h.asks {
+				a.dead = a.dead || a.post == row.Post
+			}
 			pop(n)
 			h.say(owner.Channel, notice)
 		}, func() { h.took(told) })
