@@ -83,9 +83,9 @@ type Features struct {
 	Typing func(ctx context.Context, p Place) error
 	// React marks a message; an empty emoji takes the mark away. Best effort.
 	React func(ctx context.Context, p Place, id, emoji string) error
-	// Branch reports whether a message of ours at the top level of the place's
-	// channel begins a thread, a place with the message's id as its Topic. It does
-	// not wait. Nil: nowhere.
+	// Branch reports whether we can begin a thread in the place's channel by
+	// sending what has Outbound.Begin to its top level: a place with the receipt's
+	// id as its Topic. It does not wait. Nil: nowhere.
 	Branch func(p Place) bool
 	// Title names a place that was Unnamed, unless a person has named it since.
 	// The same title again changes nothing. The errors are those of Send, of
@@ -154,6 +154,10 @@ type Outbound struct {
 	Last     bool        // the last piece of its post
 	Buttons  []Button    // below the text, where the platform has buttons
 	File     *Attachment // shown with the text; an open has none
+	// Begin is the name of the thread that the piece begins at the top level of a
+	// channel: plain text on one line, of at most MaxTitle characters. Where that
+	// takes more than a message, the text need not be shown. Empty: it begins none.
+	Begin string
 
 	// For Resolve: a lost send lies after the message After, most likely soon
 	// after it or after one of Near; Known tells the platform ids that are other

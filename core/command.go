@@ -104,9 +104,9 @@ type Desk interface {
 	// current one. ok is false if none of the place's latest threads has it.
 	Fork(at Place, message ID) (f Forked, ok bool, err error)
 	// Branch says text at the top level of the place's channel, which begins a
-	// thread there that shares what Fork would; the place stays as it is. ok is as
-	// for Fork. text is given the message.
-	Branch(at Place, message ID, text func(Message) string) (msg Message, ok bool, err error)
+	// thread of the name there that shares what Fork would; the place stays as it
+	// is. ok is as for Fork. text is given the message.
+	Branch(at Place, message ID, text func(Message) (text, name string)) (msg Message, ok bool, err error)
 	// Retry queues what failed or was stopped again, unless that has been done,
 	// and returns its message; ok is false when there is none. Of all the
 	// thread's work it takes the most recent.

@@ -101,6 +101,7 @@ type Row struct {
 	Last     bool     `json:"last,omitempty"` // of its post
 	Buttons  []Button `json:"buttons,omitempty"`
 	Fork     bool     `json:"fork,omitempty"`  // its message begins the thread of a fork
+	Begin    string   `json:"begin,omitempty"` // of a fork: what its thread is called at first
 	Again    bool     `json:"again,omitempty"` // Edit is this piece, shown before; if it is gone, nothing is missing
 
 	// Unsure: the row was found at start, so an earlier process may have sent

@@ -2,27 +2,35 @@ package store
 
 import (
 	"context"
+	"fmt"
 
 	"bellhop/core"
 )
 
 // Branch implements core.Desk. The thread begins when the platform has said
 // where: see Fork.
-func (d *desk) Branch(at core.Place, message core.ID, text func(core.Message) string) (core.Message, bool, error) {
+func (d *desk) Branch(at core.Place, message core.ID, text func(core.Message) (text, name string)) (core.Message, bool, error) {
 	f, ok, err := d.forked(at, message)
 	if err != nil || !ok {
 		return core.Message{}, false, err
 	}
 	top := core.Place{Adapter: at.Adapter, Channel: at.Channel}
+	said, name := text(f.message)
 	rows, err := d.show(core.Post{Kind: core.NoticePost, Thread: f.source.ID, Place: top, Fork: f.message.ID},
-		core.Row{After: d.message, Fork: true}, []core.Piece{{Text: text(f.message)}})
+		core.Row{After: d.message, Fork: true, Begin: name}, []core.Piece{{Text: said}})
 	d.out.Rows = append(d.out.Rows, rows...)
 	return f.message, true, err
 }
 
 // branchText is the first word in the thread of a fork, which some platforms
-// need for it to be there.
-const branchText = "I see what was said up to there. Write here to go on."
+// need for it to be there, and where others show nothing else. To reply reaches
+// us wherever we listen.
+func branchText(name string, at core.ID) string {
+	if name == "" { // of a release before, or lost
+		return fmt.Sprintf("I see what was said up to %s. Reply here to go on.", at)
+	}
+	return fmt.Sprintf("I see what was said up to `%s` (%s). Reply here to go on.", name, at)
+}
 
 // Fork begins the thread that the message which shows the row begins. It
 // returns what is to be said there; nothing, if that has been done.
@@ -55,7 +63,7 @@ func (s *Store) Fork(ctx context.Context, row core.Row, r core.Receipt) ([]core.
 		if th, err = t.beginFork(th, f); err != nil {
 			return err
 		}
-		out, err = t.show(core.Post{Kind: core.NoticePost, Thread: th.ID, Place: at}, core.Row{After: r.ID}, []core.Piece{{Text: branchText}})
+		out, err = t.show(core.Post{Kind: core.NoticePost, Thread: th.ID, Place: at}, core.Row{After: r.ID}, []core.Piece{{Text: branchText(row.Begin, post.Fork)}})
 		ended = err == nil
 		return err
 	})

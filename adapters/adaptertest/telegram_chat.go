@@ -56,6 +56,8 @@ type room struct {
 	lastID   int    // supergroups count for themselves
 	shut     string // why the bot may not write; empty: it may
 	movedTo  int64
+	rank     string // what the bot is in a group; empty: an admin with all rights
+	topical  bool   // everybody may make topics
 }
 
 func (r *room) json() map[string]any {
@@ -138,13 +140,18 @@ func (c *TelegramChat) Topic(by *TelegramUser, name string) *TelegramChat {
 	if !c.r.forum && !(c.r.kind == "private" && c.t.opt.Topics) {
 		panic("adaptertest: a chat without topics: " + c.r.title)
 	}
+	return &TelegramChat{c.t, c.r, c.t.openTopic(c.r, by, name)}
+}
+
+// openTopic makes a topic and returns its id. Called with mu held.
+func (t *Telegram) openTopic(r *room, by *TelegramUser, name string) int {
 	m := &message{from: by, extra: map[string]any{"forum_topic_created": map[string]any{"name": name, "icon_color": 7322096}}}
-	c.t.number(c.r, m)
+	t.number(r, m)
 	m.topic = m.id
-	c.r.topics[m.id] = name
-	c.t.add(c.r, m)
-	c.t.deliver("message", m)
-	return &TelegramChat{c.t, c.r, m.id}
+	r.topics[m.id] = name
+	t.add(r, m)
+	t.deliver("message", m)
+	return m.id
 }
 
 // Block makes the person of a private chat block the bot.

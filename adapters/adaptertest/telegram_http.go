@@ -147,6 +147,12 @@ func (t *Telegram) method(name string) func(params) (any, *apiError) {
 		return t.deleteMessage
 	case "sendchataction":
 		return t.sendChatAction
+	case "createforumtopic":
+		return t.createForumTopic
+	case "getchatmember":
+		return t.getChatMember
+	case "getchat":
+		return t.getChat
 	case "editforumtopic":
 		return t.editForumTopic
 	case "setmessagereaction":

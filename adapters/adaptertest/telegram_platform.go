@@ -132,9 +132,16 @@ func (p *TelegramPlatform) Invite(kind RoomKind, by Account) (Room, error) {
 	return r, err
 }
 
-// Thread implements Platform.
-func (p *TelegramPlatform) Thread(Room, string) (Room, error) {
-	return "", Unsupported("a mention opens no thread")
+// Thread implements Platform: a message that has made a topic is one.
+func (p *TelegramPlatform) Thread(r Room, message string) (Room, error) {
+	c := p.rooms[r]
+	id, err := strconv.Atoi(message)
+	if err != nil || !c.HasTopic(id) {
+		return "", Unsupported("a mention opens no thread")
+	}
+	t := Room(fmt.Sprintf("%s %d/%d", Topic, c.ID(), id))
+	p.rooms[t] = &TelegramChat{c.t, c.r, id}
+	return t, nil
 }
 
 // Say implements Platform.
@@ -331,9 +338,9 @@ func (p *TelegramPlatform) Fail(op Op, n int, f Fault) (func() int, error) {
 		p.tg.Drop()
 		return hits, nil
 	case Sending:
-		return p.tg.Fail("sendMessage editMessageText editMessageMedia", n, f), nil
+		return p.tg.Fail("sendMessage editMessageText editMessageMedia createForumTopic", n, f), nil
 	case Finding:
-		return p.tg.Fail("editMessageText", n, f), nil
+		return p.tg.Fail("editMessageText sendChatAction", n, f), nil
 	}
 	return nil, errors.ErrUnsupported
 }

@@ -26,6 +26,7 @@ type found struct {
 	id     int64 // of the update; 0: it has none
 	events []core.Inbound
 	query  string // of a press: what is to be answered
+	forum  int64  // of a command in a chat with topics: that chat
 }
 
 // update decodes one update. It never fails: what cannot be read at all becomes
@@ -53,10 +54,16 @@ func (d *decoder) update(raw json.RawMessage) found {
 		return did
 	case m.ID == 0 || m.Chat.ID == 0:
 		return unreadable
+	case m.TopicCreated != nil && d.wrote(m.From):
+		// A topic of ours is no other message: it may be the one that is looked for.
 	case kind == core.InMessage:
 		key = messageKey(core.Place{Channel: strconv.FormatInt(m.Chat.ID, 10)}, strconv.Itoa(m.ID))
 	}
-	return found{id: u.ID, events: []core.Inbound{d.event(key, kind, m)}}
+	out := found{id: u.ID, events: []core.Inbound{d.event(key, kind, m)}}
+	if out.events[0].Command && m.Chat.IsForum && m.Chat.Type == models.ChatTypeSupergroup {
+		out.forum = m.Chat.ID
+	}
+	return out
 }
 
 // event reads a message that is new, or was edited.

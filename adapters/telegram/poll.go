@@ -164,6 +164,9 @@ func (p *poller) take(ctx context.Context, updates []json.RawMessage) error {
 		if u.query != "" {
 			presses[len(batch)] = u.query
 		}
+		if u.forum != 0 {
+			p.learnRight(ctx, p.decode.me.ID, u.forum)
+		}
 		batch = append(batch, u.events...)
 		next = max(next, u.id+1)
 	}

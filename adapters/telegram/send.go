@@ -84,6 +84,9 @@ func (a *Adapter) Send(ctx context.Context, o core.Outbound) (core.Receipt, erro
 	if err != nil {
 		return core.Receipt{}, err
 	}
+	if o.Begin != "" {
+		return a.begin(ctx, o, to)
+	}
 	o.Text = markup.WithStatus(o.Text, o.Status)
 	if o.Edit != "" {
 		id, ok := parseID(o.Edit)
@@ -209,6 +212,9 @@ func (a *Adapter) resolve(ctx context.Context, o core.Outbound) (core.Receipt, e
 		return core.Receipt{}, fmt.Errorf("%w: nothing tells where to look for it", core.ErrNotSent)
 	}
 	a.awaitBacklog(ctx)
+	if o.Begin != "" {
+		return a.findTopic(ctx, o, to, after)
+	}
 	for id := range candidates(after, o.Near, func(id int) bool {
 		return o.Known != nil && o.Known(strconv.Itoa(id)) || a.recent.elsewhere(to, id)
 	}) {

@@ -70,6 +70,7 @@ type Adapter struct {
 	commands []core.Command
 	log      *slog.Logger
 	recent   recent
+	rights   rights
 	plain    atomic.Bool // no rich messages
 
 	caughtUp chan struct{} // closed when the sink has what came in before Run
@@ -138,6 +139,7 @@ func (a *Adapter) Features() core.Features {
 		React:     a.react,
 		Fetch:     a.fetch,
 		Title:     a.title,
+		Branch:    a.branches,
 		Invite:    a.invite,
 		Health:    a.state,
 	}

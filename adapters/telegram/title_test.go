@@ -47,3 +47,37 @@ func TestTitle(t *testing.T) {
 		t.Errorf("a limit is %v", wait)
 	}
 }
+
+// TestTopic: whatever Telegram says to a topic that is to be made, it is known
+// whether there is one.
+func TestTopic(t *testing.T) {
+	chat := core.Place{Adapter: "tg", Channel: "-1001"}
+	tests := map[string]struct {
+		at    core.Place
+		reply reply
+		id    string
+		want  error
+	}{
+		"made":            {chat, ok(`{"message_thread_id":7,"name":"Painting"}`), "7", nil},
+		"made, no id":     {chat, ok("{}"), "", core.ErrUnknown},
+		"no right":        {chat, no(400, "Bad Request: not enough rights to create a topic"), "", core.ErrRefused},
+		"no topics":       {chat, no(400, "Bad Request: the chat is not a forum"), "", core.ErrRefused},
+		"an old server":   {chat, no(404, "Not Found: method not found"), "", core.ErrRefused},
+		"kicked":          {chat, no(403, "Forbidden: bot was kicked from the supergroup chat"), "", core.ErrRefused},
+		"an outage":       {chat, page(502), "", core.ErrUnknown},
+		"no place at all": {core.Place{Adapter: "tg", Channel: "x"}, ok("true"), "", core.ErrRefused},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := &wire{answer: func(context.Context, call) reply { return tt.reply }}
+			a := New(Options{Name: "tg", Token: testToken, HTTP: &http.Client{Transport: w}})
+			r, err := a.Send(t.Context(), core.Outbound{Kind: core.OutOpen, Place: tt.at, Text: "…", Begin: "Painting"})
+			if !errors.Is(err, tt.want) || r.ID != tt.id || err == nil != (tt.want == nil) {
+				t.Errorf("%q, %v, want %q, %v", r.ID, err, tt.id, tt.want)
+			}
+			if calls := w.calls("createForumTopic"); len(w.seen) != len(calls) || len(calls) > 0 && calls[0].params["name"] != "Painting" {
+				t.Errorf("called was %v", w.seen)
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -331,6 +332,9 @@ func (w *worker) final(ctx context.Context, j *job) (core.Receipt, error) {
 	if row.Chunk == 0 {
 		o.Near = row.Answers
 	}
+	if row.Fork {
+		o.Begin = cmp.Or(row.Begin, forkName)
+	}
 	if f.Once == core.OnceNone && j.unsure {
 		o.Text = "_(This may have been shown before a restart.)_\n\n" + o.Text
 	}
@@ -363,6 +367,9 @@ func (w *worker) final(ctx context.Context, j *job) (core.Receipt, error) {
 	o.Edit = row.Edit
 	return w.call(ctx, o)
 }
+
+// forkName is the name of a fork's thread that has none.
+const forkName = "Fork"
 
 // openText is the status line of a piece whose text follows at once.
 const openText = "…"

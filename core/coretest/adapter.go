@@ -39,6 +39,9 @@ func (a *adapter) Features() core.Features {
 	if a.branches {
 		f.Branch = func(p core.Place) bool { return !direct(p) && p.Topic != "" }
 	}
+	if a.topics {
+		f.Branch = func(p core.Place) bool { return !direct(p) }
+	}
 	if a.names {
 		f.Title = a.title
 	}
@@ -195,6 +198,9 @@ func (a *adapter) show(o core.Outbound) (core.Receipt, error) {
 		m.re = ""
 	}
 	a.add(o.Place, m)
+	if o.Begin != "" {
+		a.titles[core.Place{Adapter: o.Place.Adapter, Channel: o.Place.Channel, Topic: m.id}] = o.Begin
+	}
 	a.became(o)
 	return receipt(m), nil
 }

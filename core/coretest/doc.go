@@ -26,7 +26,7 @@
 //
 //	bot HANDLE [name= workers= busy=queue|steer steps= run_time= history=TOKENS/MESSAGES tools= instructions=
 //	    mode=primary|subagent]
-//	adapter NAME [once=edit|key|readback|none max= pieces= heavy= mark= replies= threads= edits= signs= reads= buttons= reply=mention|thread|always]
+//	adapter NAME [once=edit|key|readback|none max= pieces= heavy= mark= replies= threads= edits= signs= reads= buttons= branches= topics= reply=mention|thread|always]
 //	owner PERSON         may do everything
 //	admin PERSON         may do more than a member
 //	approvers WHO…       who may approve; without it, the requester

@@ -170,7 +170,9 @@ type adapterOptions struct {
 	names   bool // places have titles
 	// branches: what is said at the top level begins a thread, whoever says it
 	branches bool
-	reply    core.ReplyMode
+	// topics: what we say with a name for it begins a thread, wherever it is forked
+	topics bool
+	reply  core.ReplyMode
 }
 
 // set takes one header line and reports whether it was one.
@@ -313,7 +315,7 @@ func newAdapter(name string) adapterOptions {
 
 func (sc *scene) adapter(s *scanner) (err error) {
 	a := newAdapter(s.word())
-	names := []string{"once", "max", "pieces", "heavy", "mark", "replies", "threads", "edits", "signs", "reads", "buttons", "names", "branches", "reply"}
+	names := []string{"once", "max", "pieces", "heavy", "mark", "replies", "threads", "edits", "signs", "reads", "buttons", "names", "branches", "topics", "reply"}
 	for name, v, ok := s.option(names...); ok && err == nil; name, v, ok = s.option(names...) {
 		switch name {
 		case "once":
@@ -340,6 +342,8 @@ func (sc *scene) adapter(s *scanner) (err error) {
 			a.branches, err = strconv.ParseBool(v)
 		case "names":
 			a.names, err = strconv.ParseBool(v)
+		case "topics":
+			a.topics, err = strconv.ParseBool(v)
 		case "buttons":
 			a.buttons, err = strconv.ParseBool(v)
 		case "reply":

@@ -3,6 +3,7 @@ package mailbox
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"bellhop/core"
 )
@@ -43,8 +44,9 @@ func fork(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
 
 // branch begins the fork in a thread of its own.
 func branch(inv core.Invocation, at core.ID) (core.CommandReply, error) {
-	msg, ok, err := inv.Desk.Branch(inv.Place, at, func(msg core.Message) string {
-		return fmt.Sprintf("🔀 %s goes on here from %s (%s), in a thread of its own.", name(inv.From), title(msg), msg.ID)
+	msg, ok, err := inv.Desk.Branch(inv.Place, at, func(msg core.Message) (text, called string) {
+		text = fmt.Sprintf("🔀 %s goes on here from %s (%s), in a thread of its own.", name(inv.From), title(msg), msg.ID)
+		return text, strings.Trim(title(msg), "`")
 	})
 	switch {
 	case err != nil:
