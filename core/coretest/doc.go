@@ -123,7 +123,7 @@
 //	system/BOT    that prompt, the same in every call
 //	ledger        items, runs and posts with their states
 //	activity      what the activity log has, an event and its sentence a line,
-//	              but for what was shown
+//	              but for what was shown and which adapters are up
 //	commits       the transactions of each line, and how many commits they cost
 //	hook/HANDLE   what an external actor was told
 //	effects       what tools did, and what came of a send

@@ -131,7 +131,8 @@ func (w *world) section(name string) (string, error) {
 		var b strings.Builder
 		all, _, err := w.store.Activities(w.t.Context(), store.Wanted{Limit: 1000})
 		for _, a := range all {
-			if a.Event != core.PostDelivered { // whose order among places is anybody's guess
+			// The order in which places are served and adapters come up is anybody's guess.
+			if a.Event != core.PostDelivered && a.Event != core.AdapterUp {
 				fmt.Fprintf(&b, "%s: %s\n", a.Event, report.Summary(a))
 			}
 		}
