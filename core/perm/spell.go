@@ -43,19 +43,19 @@ func Spell(text string) string {
 const maxAccents = 2
 
 func ignorable(r rune) bool {
-	return unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) || unicode.Is(unicode.Variation_Selector, r)
+	return strings.ContainsRune(blank, r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) || unicode.Is(unicode.Variation_Selector, r)
 }
 
 // odd reports whether a character cannot be told from others by looking at it.
 func odd(r rune) bool {
-	switch {
-	case r == '\n', r == '\t', r == ' ':
+	if r == '\n' || r == '\t' || r == ' ' {
 		return false
-	case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Zs, unicode.Zl, unicode.Zp, unicode.M),
-		ignorable(r):
-		return true
-	case r == 'ᅟ', r == 'ᅠ', r == 'ㅤ', r == 'ﾠ', r == '⠀': // letters and a pattern that are blank
-		return true
 	}
-	return !unicode.IsGraphic(r)
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Zs, unicode.Zl, unicode.Zp, unicode.M) ||
+		ignorable(r) || !unicode.IsGraphic(r)
 }
+
+// blank are letters, marks and symbols that leave no ink: fillers of Hangul, of
+// Braille, of hieroglyphs and of Khitan, a note without a head, and the place of an
+// object.
+const blank = "\U00016fe4\u115f\u1160\u3164\uffa0\u2800\U00013441\U00013442\U0001d159\ufffc"
