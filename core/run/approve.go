@@ -22,6 +22,8 @@ const (
 	// maxCard is how many messages a card may take. What takes more is not asked
 	// about: nobody reads it.
 	maxCard = 4
+	// maxName is how many characters of a person's name a card shows.
+	maxName = 60
 )
 
 // permit decides whether the call may be made. When it may not, the call has
@@ -67,8 +69,8 @@ func (t *turn) card(said string, call perm.Call, spec core.ToolSpec, d perm.Deci
 	place := t.run.Reply.Place
 	features := t.o.Outbox.Features(place.Adapter)
 	whom := ""
-	if name := oneLine(t.run.For.Name); name != "" {
-		whom = " for " + name
+	if name := clip(oneLine(t.run.For.Name), maxName); name != "" {
+		whom = " for " + unmarked.Replace(name)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "🔐 @%s asks%s, in %s (%s), whether it may use %s:\n\n%s\n\n", t.bot.Handle, whom, plainCode(place.String()), t.run.Thread, plainCode(call.Tool), fenced(display(call)))
@@ -101,11 +103,12 @@ func (t *turn) card(said string, call perm.Call, spec core.ToolSpec, d perm.Deci
 }
 
 // display is all of a call's arguments as they can be told apart by looking at
-// them: a command as it stands, anything else as JSON.
+// them: a command as it stands, unless it looks like JSON, and anything else as
+// JSON.
 func display(call perm.Call) string {
 	var args map[string]any
 	if json.Unmarshal([]byte(call.Args), &args) == nil && len(args) == 1 && call.Tool == "exec" {
-		if command, ok := args["command"].(string); ok {
+		if command, ok := args["command"].(string); ok && !strings.HasPrefix(command, "{") {
 			return perm.Spell(command)
 		}
 	}
@@ -124,6 +127,9 @@ func fenced(text string) string {
 	}
 	return fence + "\n" + text + "\n" + fence
 }
+
+// unmarked makes Markdown of plain text: nobody's name may change how a card looks.
+var unmarked = strings.NewReplacer(`\`, `\\`, "`", "\\`", `*`, `\*`, `_`, `\_`, `~`, `\~`, `[`, `\[`, `]`, `\]`, `<`, `\<`, `>`, `\>`, `|`, `\|`, `#`, `\#`)
 
 func plainCode(text string) string { return "`" + strings.ReplaceAll(oneLine(text), "`", "'") + "`" }
 
