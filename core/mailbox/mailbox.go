@@ -313,19 +313,19 @@ func (b *box) start(work context.Context, runs *sync.WaitGroup) {
 	m.busy, m.parked = true, ""
 	b.running++
 	b.note(m)
-	runs.Go(func() {
-		err := b.run(work, items)
-		<-b.s.slots
-		b.tell(func() { b.finished(work, m, err) })
-	})
-}
-
-// run executes one run and sees to it that nothing it does ends the process.
-func (b *box) run(work context.Context, items []core.Item) (err error) {
 	id := items[0].ID.As(core.KindRun)
 	if items[0].Kind == core.ResumeItem {
 		id = items[0].Run
 	}
+	runs.Go(func() {
+		err := b.run(work, id, items)
+		<-b.s.slots
+		b.tell(func() { b.finished(work, m, id, err) })
+	})
+}
+
+// run executes one run and sees to it that nothing it does ends the process.
+func (b *box) run(work context.Context, id core.ID, items []core.Item) (err error) {
 	ctx, cancel := context.WithCancelCause(work)
 	defer cancel(nil)
 	b.s.mu.Lock()
@@ -353,15 +353,19 @@ func (b *box) run(work context.Context, items []core.Item) (err error) {
 }
 
 // finished takes a thread back after a run. When the ledger had ended the run
-// or its items meanwhile, or the run waits, the ledger says what waits now. Mail whose run could
-// not even settle stays in the ledger until the next start.
-func (b *box) finished(work context.Context, m *mail, err error) {
+// or its items meanwhile, or the run waits, the ledger says what waits now; if it
+// cannot, a run that waits keeps the thread. Mail whose run could not even settle
+// stays in the ledger until the next start.
+func (b *box) finished(work context.Context, m *mail, id core.ID, err error) {
 	b.running--
 	m.busy = false
 	b.note(m)
 	switch {
 	case err == nil, errors.Is(err, core.ErrStopping):
 	case errors.Is(err, core.ErrRunOver), errors.Is(err, core.ErrWaiting):
+		if errors.Is(err, core.ErrWaiting) {
+			m.parked = id
+		}
 		items, parked, err := b.s.o.Store.Waiting(context.WithoutCancel(work), b.bot.Handle, m.thread)
 		if err != nil {
 			b.s.o.Log.Error("mailbox cannot be read", "bot", b.bot.Handle, "thread", m.thread, "err", err)

@@ -26,6 +26,7 @@ type desk struct {
 	most    map[string]int
 	waiting []core.Item
 	parked  core.ID
+	broken  error // the ledger is
 	clean   []core.ID
 }
 
@@ -78,6 +79,11 @@ func (d *desk) Wait(_ context.Context, _ core.Bot, items []core.Item) {
 }
 
 func (d *desk) Waiting(_ context.Context, bot string, thread core.ID) ([]core.Item, core.ID, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.broken != nil {
+		return nil, "", d.broken
+	}
 	return slices.DeleteFunc(slices.Clone(d.waiting), func(it core.Item) bool { return it.Bot != bot || it.Thread != thread }), d.parked, nil
 }
 
