@@ -69,7 +69,7 @@ func sameRun(a, b *asked) bool {
 	}
 	shared := slices.ContainsFunc(a.attempt.items, func(id core.ID) bool { return slices.Contains(b.run.Items, id) })
 	tail := func(c *asked) bool { return strings.Contains(flat(c.call.Messages), b.run.Tail) }
-	stored := a.run.ID != "" || b.run.Steps > 0 // a pick is stored with its first step, if not before
+	stored := b.run.Steps > 0 // the pick with the first step, whatever was picked and stored before
 	return a.attempt == b.attempt || (a.run.ID == b.run.ID || shared) && stored && tail(a) && tail(b)
 }
 
