@@ -28,6 +28,7 @@ type Entry struct {
 	Claim   bool                       // the person has the code of the first owner
 	Quota   func(human PersonID) Quota // how much of them is taken for now. Never waits; nil: whatever they send
 	Hello   string                     // what to say where From has let us in
+	Hushed  bool                       // From has heard there lately that Command is for a higher role, and so have the others
 }
 
 // Quota is how many more messages of a human are taken for now.
@@ -66,6 +67,7 @@ const (
 	FateKept       Fate = "kept" // stored, and wakes nobody
 	FateDuplicate  Fate = "duplicate"
 	FateCommand    Fate = "command"
+	FateBeneath    Fate = "beneath" // a command that is for a higher role
 	FateRefused    Fate = "refused"
 	FateLimited    Fate = "limited" // not taken: the person had sent too much
 	FateIgnored    Fate = "ignored" // not for us; only its key is kept

@@ -287,7 +287,16 @@ func (a *acceptance) command(e *core.Entry, place core.Place) (core.Fate, error)
 	if err != nil {
 		return "", err
 	}
-	return core.FateCommand, a.tell(core.Post{Kind: core.CommandPost, Thread: th.ID, Place: place, Buttons: reply.Buttons}, in, reply.Text)
+	fate := core.FateCommand
+	if a.beneath {
+		if fate = core.FateBeneath; a.hushed(e) {
+			if in.Command {
+				a.note = reply.Text
+			}
+			return fate, nil
+		}
+	}
+	return fate, a.tell(core.Post{Kind: core.CommandPost, Thread: th.ID, Place: place, Buttons: reply.Buttons}, in, reply.Text)
 }
 
 // invoke runs the entry's command, if the person may use it; inv says where.

@@ -108,7 +108,17 @@ func TestFates(t *testing.T) {
 			e := w.command("stop")
 			e.Command.Role = core.Owner
 			return e
-		}, want: core.FateCommand, says: []string{"Only an owner may use /stop."}},
+		}, want: core.FateBeneath, says: []string{"Only an owner may use /stop."}},
+		{name: "command of a higher role among others", entry: func(w *world) core.Entry {
+			e := w.command("stop")
+			e.Command.Role, e.In.Direct = core.Owner, false
+			return e
+		}, want: core.FateBeneath, says: []string{"Only an owner may use /stop."}},
+		{name: "command of a higher role, again", entry: func(w *world) core.Entry {
+			e := w.command("stop")
+			e.Command.Role, e.In.Direct, e.Hushed = core.Owner, false, true
+			return e
+		}, want: core.FateBeneath},
 		{name: "edit of nothing", entry: func(w *world) core.Entry { return w.edit("e9", "hello") }, want: core.FateIgnored},
 		{name: "edit", before: func(w *world) { w.say("hello") }, entry: func(w *world) core.Entry { return w.edit("e1", "bye") }, want: core.FateEdited},
 		{name: "edit by another", before: func(w *world) { w.say("hello") }, entry: func(w *world) core.Entry {

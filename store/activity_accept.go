@@ -41,9 +41,8 @@ func (a *acceptance) record(e *core.Entry, place core.Place) error {
 		if note.Event = core.CommandUsed; e.Command == nil {
 			return nil // a code: pairing has its own word
 		}
-		if a.beneath {
-			note.Event = core.CommandRefused
-		}
+	case core.FateBeneath:
+		note.Event = core.CommandRefused
 	case core.FateRefused:
 		note.Event = core.CommandRefused
 		if in.Kind == core.InMessage {

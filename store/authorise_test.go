@@ -152,7 +152,7 @@ func TestEveryWayIn(t *testing.T) {
 						before := w.memory().Snapshot()
 						a := w.accept(e)
 						allowed := p.open || role >= p.need
-						if allowed != (a.Fates[0] == p.done) && !(p.done == core.FateCommand && role >= core.Member) {
+						if a.Fates[0] == core.FateBeneath && (p.done != core.FateCommand || allowed || role < core.Member) || a.Fates[0] != core.FateBeneath && allowed != (a.Fates[0] == p.done) {
 							t.Errorf("the fate is %s", a.Fates[0])
 						}
 						if allowed && p.done == core.FateCommand && len(a.Items)+len(a.Ended) == 0 {

@@ -51,7 +51,7 @@ func (a *acceptance) hear(in *core.Inbound, place core.Place) error {
 			return err
 		}
 	}
-	ours := a.row.Fate == core.FateCommand
+	ours := a.row.Fate == core.FateCommand || a.row.Fate == core.FateBeneath
 	if !ours {
 		var err error
 		if _, ours, err = get[placeRow](a.tx, placeKey(place)); err != nil {

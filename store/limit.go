@@ -1,12 +1,33 @@
 package store
 
-import "bellhop/core"
+import (
+	"slices"
+
+	"bellhop/core"
+)
 
 // taken is what a batch has brought of a human.
 type taken struct {
 	messages int
-	told     bool // that no more is taken
-	refused  bool // aloud
+	told     bool     // that no more is taken
+	refused  bool     // aloud
+	beneath  []string // commands for which that was said, with their channels
+}
+
+// hushed reports whether it is not said again that a command is for others: among
+// others, it is said now and then.
+func (a *acceptance) hushed(e *core.Entry) bool {
+	t := a.tally[a.human.ID]
+	what := e.Command.Name + " " + e.In.Place.Channel
+	switch {
+	case e.In.Direct:
+		return false
+	case e.Hushed, slices.Contains(t.beneath, what):
+		return true
+	}
+	t.beneath = append(t.beneath, what)
+	a.tally[a.human.ID] = t
+	return false
 }
 
 // take counts a message of the human, unless nothing of them is taken for now.

@@ -16,7 +16,8 @@ import (
 // minutes (Slack) up to a day (Telegram); days are cheap.
 const keepKeys = 7 * 24 * time.Hour
 
-// refuseEvery is how often one stranger hears a refusal.
+// refuseEvery is how often one stranger hears a refusal, and a member among
+// others that a command is for a higher role.
 const refuseEvery = time.Hour
 
 const (
@@ -131,7 +132,9 @@ func (b *Bus) entry(acc *account, in core.Inbound) core.Entry {
 	}
 	switch in.Kind {
 	case core.InMessage:
-		e.Command, e.Args = b.command(in, e.Mark)
+		if e.Command, e.Args = b.command(in, e.Mark); e.Command != nil && !in.Direct {
+			e.Hushed = b.said(beneathOf(&e), refuseEvery)
+		}
 		b.pair(&e)
 	case core.InReaction:
 		e.Command = b.named(gesture(in.Emoji))

@@ -116,9 +116,18 @@ func (b *Bus) untried(entries []core.Entry) {
 	}
 }
 
-// admitted notes what has become of who was not known.
+// beneathOf names that the person was told where others read it that the command
+// is for a higher role.
+func beneathOf(e *core.Entry) string {
+	return fmt.Sprintf("beneath %s %s %s", e.In.From.ID, e.In.Place.Channel, e.Command.Name)
+}
+
+// admitted notes what has become of who was not known, or may not do what they
+// want.
 func (b *Bus) admitted(e core.Entry, fate core.Fate) {
 	switch {
+	case fate == core.FateBeneath && !e.In.Direct && !e.Hushed:
+		b.once(beneathOf(&e), refuseEvery)
 	case fate == core.FateRefused && e.Refusal != "":
 		b.once(refusalOf(e.In.From.ID), refuseEvery)
 	case e.Claim && fate == core.FateCommand:
