@@ -2,8 +2,10 @@ VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unk
 FUZZTIME ?= 30s
 COUNT    ?= 10
 KILLS    ?= 200
+SEED     ?= 1
+OPERATIONS ?= 100000
 
-.PHONY: run build test peers lint bench chaos fuzz clean
+.PHONY: run build test peers lint bench chaos soak fuzz clean
 
 run: build
 	./bin/bellhop run
@@ -34,6 +36,14 @@ chaos:
 	BELLHOP_CHAOS_KILLS=$(KILLS) go test -race -count=1 -timeout 90m -v -run '^TestChaos(Slack|Discord)?$$' ./cmd/bellhop
 	go test -race -shuffle=on -count=$(COUNT) -run 'Crash|Fault|Kill|Model' ./store/... ./core/...
 	BELLHOP_GUESSES=1000000 go test -count=1 -v -run '^TestGuessedNonces$$' ./store
+
+# So many random operations of a team's traffic on every engine, the invariants checked after each: those of the whole
+# appliance, then those of the ledger against its model. Each engine's last line says how many there were. Nothing here
+# must outlive the machine, so a disk in memory will do.
+soak: export TMPDIR := $(shell test -w /dev/shm && echo /dev/shm || echo $${TMPDIR:-/tmp})
+soak:
+	go test -count=1 -timeout 6h -v -run '^TestChaos$$' ./core/coretest -seed $(SEED) -operations $(OPERATIONS)
+	go test -count=1 -timeout 6h -v -run '^TestLedger(Chaos|OnDisk)$$' ./store/storetest -rapid.seed $(SEED) -rapid.checks 1000000 -operations $(OPERATIONS)
 
 # Every fuzz target in turn. Minimizing is cut short: it rarely ends for targets that touch files.
 fuzz:

@@ -3,33 +3,46 @@ package coretest
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 var (
 	chaosSeed = flag.Uint64("seed", 1, "first seed of TestChaos")
-	chaosRuns = flag.Int("talks", 40, "number of talks of TestChaos")
+	chaosActs = flag.Int("operations", 300, "least number of operations of TestChaos, on each engine")
 )
 
-// TestChaos holds talks that nobody wrote: people write, change their minds and
-// give commands while the platform fails and the process dies, at random. Every
-// line is followed by the checker, and in the end everything must have come to
-// rest. A failure prints its talk, which can be shortened and kept as a script.
+// TestChaos holds talks that nobody wrote, on every engine: people write, change
+// their minds, decide what they are asked and give commands while the platform
+// fails and the process dies, at random. Every line is followed by the checker,
+// and in the end everything must have come to rest. A failure prints its seed
+// and its talk, which can be shortened and kept as a script.
+//
+// An operation is what somebody does, or what happens to the process or the
+// clock; what models will say and which calls will fail is not counted.
 func TestChaos(t *testing.T) {
-	for seed := *chaosSeed; seed < *chaosSeed+uint64(*chaosRuns); seed++ {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			text := chaos(rand.New(rand.NewPCG(seed, 0)))
-			synctest.Test(t, func(t *testing.T) {
-				w, lines := newWorld(t, text)
-				defer w.end()
-				w.hold(lines)
-				if t.Failed() {
-					t.Logf("the talk:\n%s", text)
-				}
-			})
+	for _, on := range slices.Sorted(maps.Keys(engines)) {
+		t.Run(on, func(t *testing.T) {
+			t.Parallel()
+			began, acts, seed := time.Now(), 0, *chaosSeed
+			for ; acts < *chaosActs && !t.Failed(); seed++ {
+				text := chaos(rand.New(rand.NewPCG(seed, 0)))
+				synctest.Test(t, func(t *testing.T) {
+					w, lines := newWorldOn(t, text, on)
+					defer w.end()
+					w.hold(lines)
+					acts += w.acts
+					if t.Failed() {
+						t.Logf("seed %d, the talk:\n%s", seed, text)
+					}
+				})
+			}
+			t.Logf("%s: %d operations in %d talks, seeds %d to %d, in %s", on, acts, seed-*chaosSeed, *chaosSeed, seed-1, time.Since(began).Round(time.Second))
 		})
 	}
 }
@@ -62,7 +75,11 @@ func chaos(r *rand.Rand) string {
 	}
 	say("say dm alice Hello.")
 	deleted := false
-	for range 5 + r.IntN(15) {
+	length := 5 + r.IntN(15)
+	if r.IntN(8) == 0 {
+		length *= 4
+	}
+	for range length {
 		switch r.IntN(25) {
 		case 0, 1, 2, 3:
 			say("say %s", pick("dm alice Hello.", "dm bob Hello there.", "#ops bob @bellhop hello", "dm alice Are you there?"))

@@ -30,6 +30,18 @@ func (j *journal) note(name string, rows []core.Row) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.names = append(j.names, name)
+	j.place(rows)
+}
+
+// learn notes the order of rows that were found.
+func (j *journal) learn(rows []core.Row) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.place(rows)
+}
+
+// place notes the order of rows. j.mu is held.
+func (j *journal) place(rows []core.Row) {
 	for _, r := range rows {
 		if r.Again {
 			continue // it is in its place already

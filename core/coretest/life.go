@@ -19,7 +19,6 @@ import (
 	naming "bellhop/core/title"
 	"bellhop/core/webhook"
 	"bellhop/store"
-	"bellhop/store/memkv"
 	"bellhop/tools"
 	"bellhop/tools/ask"
 	"bellhop/tools/channel"
@@ -37,7 +36,7 @@ var errKilled = errors.New("killed")
 // life is the appliance from a start to its end: what one process is.
 type life struct {
 	w      *world
-	engine *memkv.Engine
+	engine engine
 	store  *store.Store
 	bus    *bus.Bus
 	mail   *mailbox.System
@@ -101,6 +100,7 @@ func begin(w *world) (*life, error) {
 	l.pick, l.stopPick = context.WithCancel(context.WithoutCancel(ctx))
 	l.work, l.stopWork = context.WithCancelCause(context.WithoutCancel(ctx))
 	backlog, err := l.store.Recover(ctx, l.bus.Up)
+	w.journal.learn(backlog.Rows) // who decided them may have died before it was told
 	if err != nil {
 		return nil, fmt.Errorf("recover: %w", err)
 	}

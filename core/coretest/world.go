@@ -29,7 +29,8 @@ type world struct {
 	moments   moments
 	journal   journal
 	hooks     hooks
-	engine    *memkv.Engine
+	engine    engine
+	reopen    opener
 	store     *store.Store // also while the appliance is stopped
 	commits   atomic.Int64
 	codes     atomic.Int64
@@ -38,6 +39,7 @@ type world struct {
 	logged    syncBuffer // of a talk that fails
 
 	costs    []cost // of each line
+	acts     int    // lines so far that were more than a preparation
 	failed   int    // calls and commits that have been made to fail so far
 	troubled bool   // something has failed since nothing was left to do
 
@@ -80,7 +82,10 @@ func (w *world) effect(what string) {
 
 // newWorld makes the world that the script's header describes, with an appliance
 // in it, and returns the script's other lines. It is called in a bubble.
-func newWorld(t *testing.T, text string) (*world, []line) {
+func newWorld(t *testing.T, text string) (*world, []line) { return newWorldOn(t, text, "memkv") }
+
+// newWorldOn is newWorld on one of the engines.
+func newWorldOn(t *testing.T, text, on string) (*world, []line) {
 	w := &world{t: t, journal: journal{order: map[string]uint64{}}}
 	w.scene.access.Approvers = core.NewApprovers([]string{"requester"})
 	w.log = slog.New(slog.NewTextHandler(&w.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -101,7 +106,7 @@ func newWorld(t *testing.T, text string) (*world, []line) {
 		w.platforms = append(w.platforms, newPlatform(o, w.scene.zones, w.scene.guests))
 	}
 	w.owner = core.Place{Adapter: w.platforms[0].name, Channel: "#owner"}
-	w.engine = memkv.New(memkv.Options{Observe: func(uint64) { w.commits.Add(1) }})
+	w.reopen = engines[on](t, func() { w.commits.Add(1) })
 	w.start()
 	synctest.Wait()
 	return w, script
@@ -116,6 +121,9 @@ func (w *world) end() {
 		w.life.kill()
 		<-w.life.ended
 	}
+	if err := w.engine.Close(); err != nil {
+		w.t.Error(err)
+	}
 	if w.t.Failed() {
 		w.t.Logf("log:\n%s", w.logged.String())
 	}
@@ -129,6 +137,9 @@ func (w *world) hold(script []line) {
 			w.problem("%v", err)
 		}
 		w.settle()
+		if l.verb != "llm" && l.verb != "fault" && !(l.verb == "crash" && l.rest != "") {
+			w.acts++
+		}
 		w.costs = append(w.costs, cost{l.text, w.journal.since(done), w.commits.Load() - commits})
 		w.check()
 		for _, p := range w.found() {
@@ -170,9 +181,11 @@ func (w *world) start() {
 
 // open opens the store over what is stored, as after a start.
 func (w *world) open() {
-	w.engine = w.engine.Reopen()
-	w.engine.SetFault(w.strike)
 	var err error
+	if w.engine, err = w.reopen(w.engine); err != nil {
+		w.t.Fatalf("the engine does not open: %v", err)
+	}
+	w.engine.SetFault(w.strike)
 	if w.store, err = store.Open(w.t.Context(), w.engine, store.Options{Log: w.log}); err != nil {
 		w.t.Fatalf("the store does not open: %v", err)
 	}
@@ -465,7 +478,14 @@ func (w *world) expect(s *scanner) error {
 			return fmt.Errorf("%d messages wait", len(books.Queue))
 		}
 	case "stored", "forgotten":
-		found := slices.ContainsFunc(w.engine.Snapshot(), func(kv store.KV) bool { return bytes.Contains(kv.Value, []byte(s.rest)) })
+		found := false
+		if err := w.engine.View(func(tx store.Tx) error {
+			kvs, err := tx.Scan(nil, []byte{0xff}, 0)
+			found = slices.ContainsFunc(kvs, func(kv store.KV) bool { return bytes.Contains(kv.Value, []byte(s.rest)) })
+			return err
+		}); err != nil {
+			return err
+		}
 		if found != (what == "stored") {
 			return fmt.Errorf("the text is in the store: %t", found)
 		}

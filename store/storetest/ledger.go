@@ -21,27 +21,35 @@ import (
 // RunLedger does random things with a ledger, as the bus, the mailboxes and the
 // runs do them, and with a model of it, and compares them after each; then the
 // ledger must keep its invariants, too. Commits fail, whether they were stored
-// or not, and the process dies. fresh is as for RunEngine; faults can only be
-// made on memkv. most bounds how often it begins anew.
-func RunLedger(t *testing.T, most int, fresh func(t *testing.T) (open func() Engine)) {
-	broken := false
+// or not, and the process dies. fresh is as for RunEngine. It begins anew until it
+// has done so many operations, or -rapid.checks times.
+func RunLedger(t *testing.T, operations int, fresh func(t *testing.T) (open func() Engine)) {
+	broken, began, done, ledgers := false, time.Now(), 0, 0
+	defer func() {
+		t.Logf("%d operations on %d ledgers, in %s", done, ledgers, time.Since(began).Round(time.Second))
+	}()
 	rapid.Check(t, func(rt *rapid.T) {
-		if most--; most < 0 && !broken {
+		if done >= operations && !broken {
 			return
 		}
+		ledgers++
 		defer func() { broken = broken || rt.Failed() }() // it will be looked into with more runs
-		h := &house{T: rt, ctx: t.Context(), open: fresh(t), ledger: newLedger(), at: map[desk]*flight{}, rows: map[string][]core.Row{}, listed: map[string][]core.Thread{}}
+		h := &house{T: rt, ctx: t.Context(), engine: NewFaulty(FaultyOptions{Open: fresh(t)}), ledger: newLedger(), at: map[desk]*flight{}, rows: map[string][]core.Row{}, listed: map[string][]core.Thread{}}
 		h.sorts = rapid.Bool().Draw(rt, "sorts")
 		h.start()
-		defer func() { closeEngine(t, h.engine) }()
+		defer func() {
+			done += h.done
+			closeEngine(t, h.engine)
+		}()
 		rt.Repeat(map[string]func(*rapid.T){
-			"ask":     h.askPeople,
-			"time":    h.pass,
 			"":        h.compare,
 			"accept":  h.accept,
 			"pick":    h.pick,
+			"sort":    h.sort,
 			"work":    h.work,
 			"join":    h.join,
+			"ask":     h.askPeople,
+			"time":    h.pass,
 			"settle":  h.settle,
 			"rush":    h.rush,
 			"deliver": h.deliver,
@@ -50,7 +58,6 @@ func RunLedger(t *testing.T, most int, fresh func(t *testing.T) (open func() Eng
 			"errand":  h.errand,
 			"restart": h.restart,
 			"forget":  h.forget,
-			"sort":    h.sort,
 		})
 	})
 }
@@ -76,10 +83,10 @@ type house struct {
 	*rapid.T
 	*ledger
 	ctx    context.Context
-	open   func() Engine
-	engine Engine
+	engine *Faulty
 	store  *store.Store
 	events int
+	done   int         // operations so far
 	last   *core.Entry // the newest event
 	twice  bool        // the last operation had been stored when it was tried again
 	at     map[desk]*flight
@@ -130,29 +137,26 @@ type clockTx struct {
 func (t clockTx) Now() time.Time { return t.now }
 
 // do is one operation: call does it, then apply does it to the model and learn
-// takes in what call was told. With memkv the commit may fail, and is tried
-// again, or the process may die before or after it.
+// takes in what call was told. The commit may fail, and is tried again, or the
+// process may die before or after it.
 func (h *house) do(call func() error, apply, learn func()) {
 	h.Helper()
-	e, _ := h.engine.(*memkv.Engine)
-	fate := "well"
-	if e != nil {
-		fates := []string{"fails", "seems to fail", "dies before", "dies after"}
-		for range 20 {
-			fates = append(fates, fate)
-		}
-		fate = rapid.SampledFrom(fates).Draw(h.T, "it goes")
+	h.done++
+	fates := []string{"fails", "seems to fail", "dies before", "dies after"}
+	for range 20 {
+		fates = append(fates, "well")
 	}
+	fate := rapid.SampledFrom(fates).Draw(h.T, "it goes")
 	when := memkv.Before
 	if fate == "seems to fail" || fate == "dies after" {
 		when = memkv.After
 	}
 	struck := fate == "well"
 	if !struck {
-		fault(e, when, func() {
+		h.fault(when, func() {
 			struck = true
 			if strings.HasPrefix(fate, "dies") {
-				e.Crash()
+				h.engine.Crash()
 			}
 		})
 	}
@@ -163,7 +167,7 @@ func (h *house) do(call func() error, apply, learn func()) {
 		h.Fatalf("the commit %s, and the call: %v", fate, err)
 	}
 	if !struck {
-		e.SetFault(nil)
+		h.engine.SetFault(nil)
 	}
 	if struck && fate != "well" && !died {
 		err = call()
@@ -182,9 +186,9 @@ func (h *house) do(call func() error, apply, learn func()) {
 }
 
 // fault has the next commit fail, and calls then.
-func fault(e *memkv.Engine, when memkv.When, then func()) {
+func (h *house) fault(when memkv.When, then func()) {
 	struck := false
-	e.SetFault(func(_ uint64, at memkv.When) error {
+	h.engine.SetFault(func(_ uint64, at memkv.When) error {
 		if struck || at != when {
 			return nil
 		}
@@ -198,7 +202,10 @@ func fault(e *memkv.Engine, when memkv.When, then func()) {
 // there is to do.
 func (h *house) start() {
 	h.Helper()
-	h.engine = h.open()
+	var err error
+	if h.engine, err = h.engine.Reopen(); err != nil {
+		h.Fatal(err)
+	}
 	s, err := store.Open(h.ctx, clock{h.engine, &h.now}, store.Options{Damaged: func(key string, err error) { h.Errorf("%s: %v", key, err) }})
 	if err != nil {
 		h.Fatal(err)

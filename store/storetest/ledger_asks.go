@@ -292,9 +292,10 @@ func (h *house) askPeople(t *rapid.T) {
 		h.took(got.Rows)
 		delete(h.at, at)
 	}
-	if e, ok := h.engine.(*memkv.Engine); ok && rapid.IntRange(0, 9).Draw(t, "is tried again") == 0 {
+	if rapid.IntRange(0, 9).Draw(t, "is tried again") == 0 {
 		h.write(at, func() error {
-			fault(e, memkv.After, func() {})
+			h.fault(memkv.After, func() {})
+			defer h.engine.SetFault(nil)
 			if err := park(); !errors.Is(err, errFault) {
 				return err
 			}
