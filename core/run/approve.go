@@ -93,7 +93,7 @@ func (t *turn) card(said string, call perm.Call, spec core.ToolSpec, d perm.Deci
 	} else {
 		fmt.Fprintf(&b, "\n\nWrite %s (%s), or %s and perhaps a reason, within %d minutes.", t.command("allow"), strings.Join(grants, ", "), t.command("deny"), int(approvalLife.Minutes()))
 	}
-	card := t.o.Outbox.Split(place, b.String())
+	card := t.pieces(b.String())
 	whole := !slices.ContainsFunc(card, func(q core.Piece) bool { return q.File != nil })
 	if said != "" { // in a message of its own: nothing in it may change how the call looks
 		p.Pieces = t.o.Outbox.Split(place, said)

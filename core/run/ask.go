@@ -38,7 +38,7 @@ func (t *turn) askQuestion(ctx context.Context, st *core.Step, use *core.ToolUse
 	}
 	return t.park(ctx, st, use, core.Parking{
 		Ask:  core.Ask{Kind: core.QuestionAsk, Text: q.Text, Choices: q.Choices, Others: t.others()},
-		Said: joined(said, "❓ "+q.Text), Pieces: t.o.Outbox.Split(t.run.Reply.Place, text.String()), Buttons: buttons, Remind: questionRemind, Life: questionLife,
+		Said: joined(said, "❓ "+q.Text), Pieces: t.pieces(text.String()), Buttons: buttons, Remind: questionRemind, Life: questionLife,
 	})
 }
 
@@ -63,6 +63,28 @@ func (t *turn) park(ctx context.Context, st *core.Step, use *core.ToolUse, p cor
 	}
 	t.log.Debug("run waits for a person", "kind", p.Ask.Kind, "call", use.Name)
 	return core.ErrWaiting
+}
+
+// outcome stands in for the line below what was asked that says what became of
+// it, at its longest: a name of 80 characters, a reason of 200, and the words
+// between.
+var outcome = strings.Repeat("x", 320)
+
+// pieces are a text that asks, in messages. Where its outcome would not fit below
+// the last of them, the text's last paragraph gets a message of its own.
+func (t *turn) pieces(text string) []core.Piece {
+	split := func(text string) []core.Piece { return t.o.Outbox.Split(t.run.Reply.Place, text) }
+	text = strings.TrimSpace(text)
+	all := split(text)
+	gap := strings.LastIndex(text, "\n\n")
+	if gap < 0 || len(split(all[len(all)-1].Text+"\n\n"+outcome)) == 1 {
+		return all
+	}
+	head, end := text[:gap], text[gap:]
+	if last := split(end); len(last) == 1 && !strings.Contains(end, "```") && strings.Count(head, "```")%2 == 0 {
+		return append(split(head), last...)
+	}
+	return all
 }
 
 // newNonce makes a press hard to guess: 128 bits.

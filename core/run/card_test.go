@@ -145,18 +145,21 @@ func TestCard(t *testing.T) {
 			"🔐 @chief asks for Ann\\\\u{202e} \\*\\*🔐 @chief asks, in `chat:#ops` (t1), whether it may use `exec`:\n\n`````\necho '```'\n````\n**bold** <!here> @everyone\n`````\n\nIt runs. No rule allows it: nobody can tell beforehand what it would do."}},
 		{what: "the place's name is nothing but a name", call: execCall("ls"), place: core.Place{Adapter: "chat", Channel: "a`b\nc"}, buttons: true, want: []string{
 			"🔐 @chief asks for Ann\\\\u{202e} \\*\\*🔐 @chief asks, in `chat:a'b c` (t1), whether it may use `exec`:\n\n```\nls\n```\n\nIt runs. No rule allows it, and it may change something."}},
-		{what: "four messages", call: execCall(strings.Repeat("x", 1200)), buttons: true, want: []string{
-			"🔐 @chief asks for Ann\\\\u{202e} \\*\\*🔐 @chief asks, in `chat:#ops` (t1), whether it may use `exec`:\n\n```\n" + strings.Repeat("x", 297),
-			strings.Repeat("x", 400), strings.Repeat("x", 400), strings.Repeat("x", 103) + "\n```\n\nIt runs. No rule allows it, and it may change something."}},
-		{what: "five messages", call: execCall(strings.Repeat("x", 1600)), buttons: true},
-		{what: "many lines", call: execCall(strings.Repeat("\n", 1700)), buttons: true},
-		{what: "much that cannot be seen", call: execCall(strings.Repeat("\u200b", 200)), buttons: true},
+		{what: "four messages", call: execCall(strings.Repeat("x", 3000)), buttons: true, want: []string{
+			"🔐 @chief asks for Ann\\\\u{202e} \\*\\*🔐 @chief asks, in `chat:#ops` (t1), whether it may use `exec`:\n\n```\n" + strings.Repeat("x", 897),
+			strings.Repeat("x", 1000), strings.Repeat("x", 1000), strings.Repeat("x", 103) + "\n```\n\nIt runs. No rule allows it, and it may change something."}},
+		{what: "no room for the outcome", call: execCall(strings.Repeat("x", 600)), buttons: true, want: []string{
+			"🔐 @chief asks for Ann\\\\u{202e} \\*\\*🔐 @chief asks, in `chat:#ops` (t1), whether it may use `exec`:\n\n```\n" + strings.Repeat("x", 600) + "\n```",
+			"It runs. No rule allows it, and it may change something."}},
+		{what: "five messages", call: execCall(strings.Repeat("x", 4600)), buttons: true},
+		{what: "many lines", call: execCall(strings.Repeat("\n", 4600)), buttons: true},
+		{what: "much that cannot be seen", call: execCall(strings.Repeat("\u200b", 600)), buttons: true},
 	} {
 		place := c.place
 		if place.IsZero() {
 			place = core.Place{Adapter: "chat", Channel: "#ops"}
 		}
-		tr := &turn{Runner: &Runner{o: Options{Outbox: board{most: 400, buttons: c.buttons}}}, bot: core.Bot{Handle: "chief"},
+		tr := &turn{Runner: &Runner{o: Options{Outbox: board{most: 1000, buttons: c.buttons}}}, bot: core.Bot{Handle: "chief"},
 			run: core.Run{Thread: "t1", For: ann, Reply: core.Reply{Place: place}}}
 		d := perm.Decide(perm.Levels{}, c.call)
 		d.Always = c.always
