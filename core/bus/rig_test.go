@@ -175,6 +175,7 @@ type notes struct {
 	calls []string
 	times []time.Time // of what it was told
 	full  bool        // it cannot write
+	lapse []func() (core.Accepted, time.Time, error)
 }
 
 func (n *notes) note(call string) error {
@@ -253,7 +254,19 @@ func (n *notes) Delivered(_ context.Context, row core.Row, r core.Receipt) (*cor
 }
 
 func (n *notes) Lapse(context.Context, func(core.Place, string) []core.Piece) (core.Accepted, time.Time, error) {
-	return core.Accepted{}, time.Time{}, n.note("lapse")
+	if err := n.note("lapse"); err != nil {
+		return core.Accepted{}, time.Time{}, err
+	}
+	n.mu.Lock()
+	var look func() (core.Accepted, time.Time, error)
+	if len(n.lapse) > 0 {
+		look, n.lapse = n.lapse[0], n.lapse[1:]
+	}
+	n.mu.Unlock()
+	if look == nil {
+		return core.Accepted{}, time.Time{}, nil
+	}
+	return look()
 }
 
 func (n *notes) Fork(context.Context, core.Row, core.Receipt) ([]core.Row, error) { return nil, nil }
@@ -282,4 +295,15 @@ func (n *notes) Note(_ context.Context, all ...core.Activity) error {
 func (n *notes) Known(context.Context, core.Place, string) bool { return false }
 func (n *notes) Prune(context.Context, time.Time) (bool, error) { return false, nil }
 func (n *notes) Hold(time.Duration)                             {}
-func (n *notes) Apply(core.Accepted)                            {}
+func (n *notes) Apply(a core.Accepted) {
+	var ids []string
+	for _, it := range a.Items {
+		ids = append(ids, string(it.ID))
+	}
+	n.mu.Lock()
+	looks := n.lapse != nil // somebody wants to know
+	n.mu.Unlock()
+	if looks {
+		_ = n.note("apply " + strings.Join(ids, "+"))
+	}
+}
