@@ -141,7 +141,9 @@ func TestAwaitMeanwhile(t *testing.T) {
 // the owner is told once.
 func TestLapseRefused(t *testing.T) {
 	watched(t, func(t *testing.T, r *rig) {
-		refuses := func() (core.Accepted, time.Time, error) { return core.Accepted{}, time.Time{}, errors.New("disk is full") }
+		refuses := func() (core.Accepted, time.Time, error) {
+			return core.Accepted{}, time.Time{}, errors.New("disk is full")
+		}
 		r.looks(refuses, refuses, refuses, nextIn(time.Hour))
 		r.Await(time.Now())
 		for i := range 3 {

@@ -56,6 +56,11 @@ func (c *chat) act() {
 		c.said++
 		in.Text = fmt.Sprintf("question %d", c.said)
 		in.MessageID = c.add(chatMessage{place: talkPlace, text: in.Text})
+	case "red", "yes":
+		if what == "red" { // what allows a call is no message of the thread
+			c.said++
+		}
+		in.Text, in.MessageID = what, c.add(chatMessage{place: talkPlace, text: what})
 	case "edit":
 		in.Kind, in.MessageID, in.Text = core.InEdit, "1", "question 1, in other words"
 	case "delete":

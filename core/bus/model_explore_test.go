@@ -159,7 +159,7 @@ func (p *process) pick() *actor {
 	if p.current != nil && p.current.mid() {
 		return p.current
 	}
-	running := p.run.op.kind != turn || len(p.mail) > 0
+	running := p.run.op.kind != turn || p.ready() >= 0
 	idle := func(a *actor) bool {
 		return p.waits(a) && (p.scenario.slow || !running && len(p.world.chat.pending) == 0)
 	}
@@ -220,7 +220,7 @@ func (p *process) choices(a *actor) []string {
 		case p.owner:
 			ready = ready || p.busy(ownerPlace)
 		case p.run:
-			ready = ready || len(p.mail) > 0
+			ready = ready || p.ready() >= 0
 		case p.people:
 			ready = ready || len(p.world.chat.pending)+len(p.world.chat.script) > 0
 		}
@@ -358,7 +358,7 @@ func (w *world) hash(seed maphash.Seed) uint64 {
 		h.WriteString(in.Key)
 		h.WriteByte(0)
 	}
-	maphash.WriteComparable(&h, [2]int{len(w.chat.script), len(w.chat.pending)})
+	maphash.WriteComparable(&h, [3]int{len(w.chat.script), len(w.chat.pending), w.deeds})
 	for _, p := range w.promises {
 		maphash.WriteComparable(&h, p)
 	}
@@ -398,6 +398,6 @@ func (p *process) memory(seed maphash.Seed) uint64 {
 			}
 		}
 	}
-	fmt.Fprintln(&h, p.mail, p.settled, p.bus.elder)
+	fmt.Fprintln(&h, p.mail, p.parked, p.settled, p.bus.elder)
 	return h.Sum64()
 }

@@ -22,6 +22,7 @@ type world struct {
 	engine   *memkv.Engine
 	chat     chat
 	promises []promise
+	deeds    int // of the tool that must be allowed
 }
 
 // promise is a row that a transaction has stored.
@@ -33,14 +34,18 @@ type promise struct {
 }
 
 func (w *world) clone() *world {
-	return &world{w.engine.Clone(), w.chat.clone(), slices.Clone(w.promises)}
+	return &world{w.engine.Clone(), w.chat.clone(), slices.Clone(w.promises), w.deeds}
 }
 
 func (w *world) promise(rows []core.Row) {
 	for _, r := range rows {
 		key := fmt.Sprintf("%s/%d", r.Post, r.Chunk)
-		if !slices.ContainsFunc(w.promises, func(p promise) bool { return p.key == key }) {
+		i := slices.IndexFunc(w.promises, func(p promise) bool { return p.key == key })
+		switch {
+		case i < 0:
 			w.promises = append(w.promises, promise{key, r.Text, r.Post, r.Seq, r.Place})
+		case r.Again: // what it shows is another text now
+			w.promises[i].text = r.Text
 		}
 	}
 }
@@ -105,6 +110,7 @@ type process struct {
 	runner  *run.Runner
 	mail    []core.Item
 	running core.ID
+	parked  core.ID // the run that waits for a person
 	stopRun context.CancelCauseFunc
 
 	actors                         []*actor
@@ -189,14 +195,15 @@ func (p *process) booting() {
 	log := slog.New(slog.DiscardHandler)
 	p.store, _ = store.Open(p.ctx, p.world.engine, store.Options{})
 	bot := core.Bot{Handle: "chief", Model: "m", History: core.Budget{Tokens: 10_000, Messages: 80}, Steps: 9, RunTime: time.Hour}
-	p.bus = New(p.ctx, Options{Store: books{p.store, p}, Adapters: []core.Adapter{connection{p}}, Access: core.Access{Owners: []string{"chat:ann"}},
+	p.bus = New(p.ctx, Options{Store: books{p.store, p}, Adapters: []core.Adapter{connection{p}}, Access: core.Access{Owners: []string{"chat:ann"}, Approvers: core.Approvers{Requester: true}},
 		Agent: bot.Handle, Bots: []core.Bot{bot}, Commands: p.scenario.commands, Owner: ownerPlace, Log: log})
 	p.bus.mail = post{p}
 	p.acc = p.bus.accounts[talkPlace.Adapter]
 	for _, at := range []core.Place{talkPlace, ownerPlace} {
 		p.bus.places[at] = p.worker(at)
 	}
-	p.runner = run.New(run.Options{Store: books{p.store, p}, Outbox: outbox{p.bus, p}, Bots: []core.Bot{bot}, Tools: noTools{},
+	p.runner = run.New(run.Options{Store: books{p.store, p}, Outbox: outbox{p.bus, p}, Bots: []core.Bot{bot}, Tools: toolbox{p}, Rules: rules,
+		Repair: func(args string) (string, bool) { return args, true }, Canonical: func(args string) string { return args }, Cap: func(text string, _ int) string { return text },
 		Provider: func(string) (core.Provider, string, error) { return script{p}, "m", nil },
 		Wake:     p.queue, MaxHops: 5, Zone: time.UTC, Log: log})
 	back, err := books{p.store, p}.Recover(p.ctx, p.bus.Up)
@@ -207,6 +214,9 @@ func (p *process) booting() {
 	p.world.promise(back.Rows)
 	p.bus.Load(back)
 	p.queue(back.Items)
+	for _, parked := range back.Parked {
+		p.parked = parked.Run
+	}
 }
 
 func (p *process) worker(at core.Place) *worker {
@@ -270,7 +280,11 @@ func (p *process) runs() {
 		if p.dead {
 			return
 		}
-		items := p.mail
+		from := p.ready()
+		if from < 0 {
+			continue
+		}
+		items := p.mail[from:]
 		if items[0].Kind == core.ResumeItem {
 			items = items[:1]
 		}
@@ -280,7 +294,9 @@ func (p *process) runs() {
 				break
 			}
 		}
-		p.mail = slices.Clone(p.mail[len(items):])
+		items = slices.Clone(items)
+		p.mail = slices.Delete(slices.Clone(p.mail), from, from+len(items))
+		p.parked = ""
 		p.running = items[0].ID.As(core.KindRun)
 		if items[0].Kind == core.ResumeItem {
 			p.running = items[0].Run
@@ -292,8 +308,8 @@ func (p *process) runs() {
 		p.running = ""
 		switch {
 		case p.dead, err == nil:
-		case errors.Is(err, core.ErrRunOver):
-			if p.mail, _, err = p.store.Waiting(p.ctx, bot.Handle, items[0].Thread); err != nil {
+		case errors.Is(err, core.ErrRunOver), errors.Is(err, core.ErrWaiting):
+			if p.mail, p.parked, err = p.store.Waiting(p.ctx, bot.Handle, items[0].Thread); err != nil {
 				p.wrong = append(p.wrong, err.Error())
 			}
 		default:
@@ -321,6 +337,9 @@ func (p post) Apply(a core.Accepted) {
 	if p.running != "" && slices.Contains(a.Stopped, p.running) {
 		p.stopRun(core.ErrRunOver)
 	}
+	if slices.Contains(a.Stopped, p.parked) {
+		p.parked = ""
+	}
 	p.queue(a.Items)
 }
 
@@ -346,8 +365,17 @@ func (o outbox) Receipt(_ context.Context, r core.Run) *core.Receipt {
 // parts with a preview between them.
 type script struct{ p *process }
 
-func (s script) Stream(ctx context.Context, _ core.Call) iter.Seq2[core.Chunk, error] {
+func (s script) Stream(ctx context.Context, call core.Call) iter.Seq2[core.Chunk, error] {
 	return func(yield func(core.Chunk, error) bool) {
+		if n := len(call.Messages); s.p.scenario.asks != "" && call.Messages[n-1].Role != core.ToolRole {
+			s.p.pause(op{model, "model", "asks"})
+			if ctx.Err() != nil {
+				yield(core.Chunk{}, context.Cause(ctx))
+				return
+			}
+			_ = yield(core.Chunk{Call: &core.CallDelta{ID: "c1", Name: "deed", Args: "{}"}}, nil) && yield(core.Chunk{Finish: core.FinishTools}, nil)
+			return
+		}
 		parts := []string{s.p.scenario.answer}
 		if s.p.scenario.slow {
 			parts = []string{s.p.scenario.answer[:2], s.p.scenario.answer[2:]}
@@ -364,13 +392,6 @@ func (s script) Stream(ctx context.Context, _ core.Call) iter.Seq2[core.Chunk, e
 		}
 		yield(core.Chunk{Finish: core.FinishStop}, nil)
 	}
-}
-
-type noTools struct{}
-
-func (noTools) Specs(core.Bot) []core.ToolSpec { return nil }
-func (noTools) Find(_ core.Bot, name string) (core.Tool, error) {
-	return nil, fmt.Errorf("there is no tool %s", name)
 }
 
 // books is the ledger whose transactions the schedule can fail.
@@ -438,7 +459,12 @@ func (b books) RowOpened(ctx context.Context, row core.Row, r core.Receipt) erro
 }
 
 func (b books) Delivered(ctx context.Context, row core.Row, r core.Receipt) (again *core.Row, err error) {
-	err = b.tx("delivered", func() (err error) { again, err = b.Store.Delivered(ctx, row, r); return err })
+	err = b.tx("delivered", func() (err error) {
+		if again, err = b.Store.Delivered(ctx, row, r); again != nil {
+			b.p.world.promise([]core.Row{*again})
+		}
+		return err
+	})
 	return again, err
 }
 

@@ -30,6 +30,7 @@ type scenario struct {
 	faults   int      // at most
 	switches int      // at most: an actor goes first though it would not by default
 	commands []core.Command
+	asks     core.AskKind // the run asks people first
 }
 
 var scenarios = []scenario{
@@ -44,6 +45,9 @@ var scenarios = []scenario{
 	{name: "delete", script: []string{"say", "delete"}, answer: "yes", faults: 1, switches: 1},
 	{name: "delete one", script: []string{"say", "say", "delete"}, answer: "yes", faults: 1, switches: 1},
 	{name: "our message is deleted", script: []string{"say", "wipe"}, answer: "yes|and no", slow: true, faults: 1, switches: 1},
+	{name: "question", script: []string{"say", "red"}, answer: "yes", asks: core.QuestionAsk, faults: 2},
+	{name: "approval", script: []string{"say", "yes"}, answer: "yes", asks: core.ApprovalAsk, faults: 2},
+	{name: "stop what asks", script: []string{"say", "/stop"}, answer: "yes", asks: core.QuestionAsk, faults: 1, switches: 1},
 	{name: "refused for good", script: []string{"say", "say"}, answer: "yes|and no", never: true, faults: 2},
 }
 
@@ -192,6 +196,7 @@ func (p *process) verdict(ctx context.Context) (wrong []string) {
 	if c := &p.world.chat; accepted != c.said {
 		bad("%d messages said, %d accepted", c.said, accepted)
 	}
+	wrong = append(wrong, p.asked(ledger)...)
 	outcomes := map[core.ID]bool{}
 	for _, it := range ledger.Items {
 		outcomes[it.Outcome] = true
