@@ -50,7 +50,11 @@ func enter(t *testing.T, name string, harness func([]core.Command) adaptertest.H
 		nobody = v.gather()
 		v.spy.Adapter = v.p.Adapter(t, cursors)
 		return v.spy
-	}, more, func(o *bus.Options) { allowed = access(name, v.all); o.Access = allowed })
+	}, more, func(o *bus.Options) {
+		allowed = access(name, v.all)
+		allowed.Approvers = core.NewApprovers([]string{"admin"})
+		o.Access = allowed
+	})
 	defer v.stage.end()
 	v.pass(5 * time.Second)
 	if nobody != nil {

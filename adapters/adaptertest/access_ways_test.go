@@ -86,6 +86,21 @@ func (v *visit) owners() error {
 	return v.say(adaptertest.Saying{Command: "pair"}, adaptertest.Direct)
 }
 
+func (v *visit) ownersAmong() error {
+	return v.say(adaptertest.Saying{Command: "pair"}, adaptertest.Group, adaptertest.Channel)
+}
+
+// ownersAgain is the second time that somebody tries.
+func (v *visit) ownersAgain() error {
+	if err := v.ownersAmong(); err != nil {
+		return err
+	}
+	r := v.rooms[len(v.rooms)-1].Room
+	v.acts()
+	_, err := v.p.Say(r, adaptertest.Saying{From: v.who, Hidden: v.hidden, Command: "pair"})
+	return err
+}
+
 func (v *visit) order(command string) error {
 	r, err := v.at(v.who, among...)
 	if err != nil {
@@ -231,6 +246,71 @@ func (v *visit) press() error {
 	v.acts()
 	return v.p.Press(r, v.who, id, "Retry")
 }
+
+// asked is a scene in which the bot asks the host for something, and waits.
+func (v *visit) asked(reply string) (adaptertest.Room, string, error) {
+	asks, err := script.Parse(reply)
+	if err != nil {
+		return "", "", err
+	}
+	return v.scene(asks)
+}
+
+// A question, and a call that may not be made without leave.
+const (
+	question = `tool ask_human {"question":"Which one?","choices":["red","blue"]}`
+	call     = `tool deploy {"what":"it","to":"there"}`
+)
+
+// presses has the actor press a button below what the bot asks.
+func (v *visit) presses(reply, label string) error {
+	r, id, err := v.asked(reply)
+	if err == nil && v.hidden {
+		err = adaptertest.Unsupported("nobody hides who presses")
+	}
+	if err != nil {
+		return err
+	}
+	v.acts()
+	return v.p.Press(r, v.who, id, label)
+}
+
+func (v *visit) choose() error { return v.presses(question, "blue") }
+func (v *visit) allow() error  { return v.presses(call, "Allow once") }
+
+// replies has the actor reply to what the bot asks.
+func (v *visit) replies(reply, text string) error {
+	r, id, err := v.asked(reply)
+	if err == nil && v.stage.name == "slack" {
+		err = adaptertest.Unsupported("a reply is one more message of its thread")
+	}
+	if err != nil {
+		return err
+	}
+	v.acts()
+	_, err = v.p.Say(r, adaptertest.Saying{From: v.who, Hidden: v.hidden, ReplyTo: id, Text: text})
+	return err
+}
+
+func (v *visit) answer() error       { return v.replies(question, secretText) }
+func (v *visit) allowByReply() error { return v.replies(call, "yes") }
+
+// decides has the actor give a command about what the bot asks.
+func (v *visit) decides(reply, command, text string) error {
+	r, _, err := v.asked(reply)
+	if err == nil && v.hidden && v.stage.name == "discord" {
+		err = adaptertest.Unsupported("who hides has no commands")
+	}
+	if err != nil {
+		return err
+	}
+	v.acts()
+	_, err = v.p.Say(r, adaptertest.Saying{From: v.who, Hidden: v.hidden, Command: command, Text: text})
+	return err
+}
+
+func (v *visit) answerByCommand() error { return v.decides(question, "answer", "blue") }
+func (v *visit) allowByCommand() error  { return v.decides(call, "allow", "") }
 
 func (v *visit) retry() error { return v.mark("🔁") }
 func (v *visit) react() error { return v.mark("👍") }

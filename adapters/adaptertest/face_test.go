@@ -19,7 +19,7 @@ import (
 	"bellhop/core/coretest"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden sections of testdata/face")
+var update = flag.Bool("update", false, "rewrite the golden sections of testdata/face, and testdata/ways_lacking.txt")
 
 // faces are the platforms that people know us from, each with the adapter that
 // speaks it.
