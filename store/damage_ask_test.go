@@ -123,3 +123,140 @@ func (w *world) goOnAsking(run core.Run, lost bool) {
 		}
 	}
 }
+
+// Whatever row is damaged while a call waits to be allowed, it is made only if
+// the call that people saw is known and was allowed: else the run goes on, and
+// its model is told that it was not, or that what it asked is lost.
+func TestDamageOfApproval(t *testing.T) {
+	for _, families := range []string{"", "k/", "ko/", "k/ ko/", "r/", "k/ r/", "s/", "k/ s/", "op/", "k/ op/", "mp/", "i/", "ro/", "k/ ko/ r/ s/ op/"} {
+		for _, when := range []string{"at work", "restart"} {
+			for _, by := range []string{"press", "command", "yes"} {
+				t.Run(strings.ReplaceAll(families, "/", "")+"/"+when+"/"+by, func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) { damageApproval(t, families, when == "restart", by) })
+				})
+			}
+		}
+	}
+}
+
+func damageApproval(t *testing.T, families string, restart bool, by string) {
+	w := unchecked(t)
+	w.access.Approvers = core.NewApprovers([]string{"requester"})
+	run := w.pick(w.say("first")...)
+	step, p := parking(run)
+	p.Ask = core.Ask{Kind: core.ApprovalAsk, CallID: "c1", Text: "exec: rm",
+		Grant: &core.Grantable{Tool: "exec", Hash: "hash", Class: "class", Always: &core.Remembered{Agent: chief, Tool: "exec", Hash: "hash"}}}
+	p.Said, p.Pieces, p.Buttons = "", piecesOf("May I?"), []core.Button{{Label: "Always", Value: "allow always nonce"}}
+	parked, err := w.store.Park(t.Context(), run, step, nil, p)
+	w.must(err)
+	w.receipt(t.Context(), parked.Rows[0], core.Receipt{ID: "card"})
+	for family := range strings.FieldsSeq(families) {
+		if flip(t, w.engine, family) == 0 {
+			t.Fatalf("there is nothing to damage in %s", family)
+		}
+	}
+	if restart {
+		w.restart()
+	}
+	time.Sleep(time.Second)
+	e := w.message("yes")
+	switch by {
+	case "press":
+		e = w.press("card", "allow always nonce")
+	case "command":
+		e = w.command("allow")
+		e.Args = "always"
+	}
+	done := w.accept(e)
+	woken := resumes(done.Items)
+	decided := len(woken) > 0
+	for looks := 0; len(woken) == 0; looks++ {
+		expired, next := w.lapse()
+		if woken = resumes(expired.Items); len(woken) > 0 {
+			break
+		}
+		if next.IsZero() || looks > 3 {
+			t.Fatalf("the run waits for ever; damaged: %q", w.damaged)
+		}
+		time.Sleep(time.Until(next))
+	}
+	resumed, scene, err := w.store.Pick(t.Context(), woken, 80, 80)
+	w.must(err)
+	last := scene.Steps[len(scene.Steps)-1].Parts
+	use := last[len(last)-1].Tool
+	_, permits, err := w.store.Permits(t.Context(), run.Thread, chief)
+	w.must(err)
+	lost := strings.Contains(families, "k/")
+	switch {
+	case lost && (decided || len(permits) > 0 || use != nil && use.Allowed != ""):
+		t.Errorf("what nobody can read any more is allowed: %v, %+v, and for good: %v", decided, use, permits)
+	case lost && use != nil && !strings.Contains(use.Output, "damaged"):
+		t.Errorf("the model is told %q", use.Output)
+	case use == nil && !strings.Contains(last[len(last)-1].Text, "I had asked"):
+		t.Errorf("the model is told %+v", last)
+	case !lost && use != nil && decided != (use.Allowed == "hash"), by != "yes" && !lost && decided != (len(permits) == 1):
+		t.Errorf("decided: %v, and the call is %+v, and %v is allowed for good", decided, use, permits)
+	case !lost && !decided && (families == "" || by == "command"):
+		t.Error("it cannot be allowed, though what is asked is known")
+	case use != nil && use.Allowed == "" && use.State != core.ToolFailed:
+		t.Errorf("the call that is not allowed is %s", use.State)
+	}
+	w.settle(resumed, end("done"))
+	if done, next := w.lapse(); len(done.Items)+len(done.Rows) > 0 || !next.IsZero() {
+		t.Errorf("still open: %+v, next %s", done, next)
+	}
+}
+
+// resumes are the items that have a run go on.
+func resumes(items []core.Item) []core.Item {
+	return slices.DeleteFunc(slices.Clone(items), func(it core.Item) bool { return it.Kind != core.ResumeItem })
+}
+
+// A permit that is damaged allows nothing any more, an owner is told of it, and
+// the call can be allowed again. Nor is a conversation in which less was allowed
+// than elsewhere one like the others because its row is damaged.
+func TestDamageOfPermit(t *testing.T) {
+	for name, fresh := range map[string]func(*testing.T) *world{"memory": unchecked, "disk": onDisk} {
+		for _, restart := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, "/", restart), func(t *testing.T) {
+				w := fresh(t)
+				thread := w.say("hello")[0].Thread
+				call := core.Remembered{Agent: chief, Tool: "exec", Hash: "hash"}
+				first, other := w.remember(call), w.remember(core.Remembered{Agent: scout, Tool: "exec", Hash: "hash"})
+				w.desk(ann.ID, func(d core.Desk) error {
+					return d.Adjust(thread, func(th *core.Thread) { th.Mode = core.ModeSmart })
+				})
+				permits := func(agent string) (core.Mode, []core.Remembered) {
+					t.Helper()
+					mode, have, err := w.store.Permits(t.Context(), thread, agent)
+					w.must(err)
+					return mode, have
+				}
+				flip(t, w.engine, "y/")
+				flip(t, w.engine, "t/")
+				if restart {
+					w.restart()
+				}
+				for _, agent := range []string{chief, scout} {
+					if mode, have := permits(agent); len(have) > 0 || mode != core.ModeDefault {
+						t.Errorf("%s may still do %+v, in the mode %q", agent, have, mode)
+					}
+				}
+				if len(w.damaged) != 3 {
+					t.Errorf("told of %q", w.damaged)
+				}
+				if again := w.remember(call); again.ID == first.ID || again.ID == other.ID {
+					t.Errorf("it is allowed again as %+v", again)
+				}
+				if _, have := permits(chief); len(have) != 1 {
+					t.Errorf("allowed again are %+v", have)
+				}
+				found, err := w.store.Check(t.Context())
+				w.must(err)
+				for _, s := range found {
+					t.Error(s)
+				}
+			})
+		}
+	}
+}

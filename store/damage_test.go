@@ -185,11 +185,22 @@ func TestDamageOfAll(t *testing.T) {
 	for name, fresh := range map[string]func(*testing.T) *world{"memory": unchecked, "disk": onDisk} {
 		t.Run(name, func(t *testing.T) {
 			w := fresh(t)
+			w.park(w.say("ask me")...)
+			w.remember(core.Remembered{Agent: chief, Tool: "exec", Hash: "hash"})
+			w.place.Channel = "other"
 			items := w.say("hello")
 			for family := range unmended {
 				flip(t, w.engine, family)
 			}
-			w.restart()
+			for _, family := range []string{"k/", "ko/", "y/"} {
+				flip(t, w.engine, family)
+			}
+			if b := w.restart(); len(b.Parked) > 0 {
+				t.Errorf("still waiting: %+v", b.Parked)
+			}
+			if done, next := w.lapse(); len(done.Items) > 0 || !next.IsZero() {
+				t.Errorf("still open: %+v, %s", done, next)
+			}
 			if len(w.damaged) == 0 {
 				t.Error("nobody was told")
 			}

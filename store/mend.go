@@ -156,7 +156,8 @@ func rebuildMoving(t *tx, family string, key []byte, at func(core.Moving) []byte
 }
 
 // rebuildThread finds a thread by its place. Where the bots' windows began is
-// lost.
+// lost, and so is how freely they may use tools there: as the rules say, whatever
+// else holds for the place.
 func (t *tx) rebuildThread(id core.ID) error {
 	var row placeRow
 	for _, family := range []string{famPlace, famArchived} {
@@ -172,7 +173,8 @@ func (t *tx) rebuildThread(id core.ID) error {
 	if row.Thread == "" {
 		return nil
 	}
-	th := core.Thread{ID: id, Place: row.Place, Agent: row.Agent, Direct: row.Direct, Archived: row.Archived, Created: t.Now(), Active: t.Now()}
+	th := core.Thread{ID: id, Place: row.Place, Agent: row.Agent, Direct: row.Direct, Archived: row.Archived, Mode: core.ModeDefault,
+		Created: t.Now(), Active: t.Now()}
 	if err := t.inherit(&th); err != nil {
 		return err
 	}
