@@ -6,7 +6,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"bellhop/core"
@@ -54,8 +56,9 @@ func question(in arguments) (q core.Question, problem string) {
 	case len(in.Choices) > maxChoices:
 		return q, fmt.Sprintf("there are %d choices; at most %d", len(in.Choices), maxChoices)
 	}
-	for _, c := range in.Choices {
-		c = strings.Join(strings.Fields(c), " ")
+	for i, c := range in.Choices {
+		c = strings.Join(strings.Fields(strings.Map(seen, c)), " ")
+		n, err := strconv.Atoi(c)
 		switch {
 		case c == "":
 			return q, "a choice is empty"
@@ -63,8 +66,18 @@ func question(in arguments) (q core.Question, problem string) {
 			return q, fmt.Sprintf("the choice %q has more than %d characters", c, maxChoice)
 		case slices.ContainsFunc(q.Choices, func(have string) bool { return strings.EqualFold(have, c) }):
 			return q, fmt.Sprintf("the choice %q is there twice", c)
+		case err == nil && c == strconv.Itoa(n) && n != i+1 && 0 < n && n <= len(in.Choices):
+			return q, fmt.Sprintf("the choice %q is a number, and people choose by number, too: it must be choice %d", c, n)
 		}
 		q.Choices = append(q.Choices, c)
 	}
 	return q, ""
+}
+
+// seen leaves out what cannot be seen: two choices must not look alike.
+func seen(r rune) rune {
+	if unicode.IsSpace(r) || unicode.IsGraphic(r) {
+		return r
+	}
+	return -1
 }
