@@ -56,14 +56,14 @@ func (s *Store) Recover(ctx context.Context, up func(adapter string) bool) (core
 				return nil
 			}
 			r.Unsure = true
-			if r.Chunk > 0 {
-				post, _, err := get[core.Post](t, idKey(famPost, r.Post))
-				if err != nil {
-					return err
-				}
-				if len(post.Shown) == r.Chunk { // a lost send lies after the chunk before it
-					r.After = post.Shown[r.Chunk-1].ID
-				}
+			post, _, err := get[core.Post](t, idKey(famPost, r.Post))
+			switch {
+			case err != nil:
+				return err
+			case r.Chunk > 0 && len(post.Shown) == r.Chunk: // a lost send lies after the chunk before it
+				r.After = post.Shown[r.Chunk-1].ID
+			case r.Chunk == 0 && r.Edit == "" && post.Open != nil: // it was opened after its run had parked
+				r.Edit = post.Open.ID
 			}
 			b.Rows = append(b.Rows, r)
 			return nil
