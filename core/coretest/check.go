@@ -26,6 +26,7 @@ func (w *world) check() {
 		c.checkShown(p)
 	}
 	c.checkOrder(w)
+	c.checkRoutes(w.scene.bots, w.scene.maxHops)
 	for _, id := range c.Unlogged() {
 		c.problem("%s has ended without a word in the activity log", id)
 	}
