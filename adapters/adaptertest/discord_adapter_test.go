@@ -156,6 +156,85 @@ func TestDiscordForum(t *testing.T) {
 	})
 }
 
+// TestDiscordForumFork: a fork of a post is a post of its own, which is made once,
+// also when nobody learns of it; where none may be made, that is known.
+func TestDiscordForumFork(t *testing.T) {
+	for name, fault := range map[string]adaptertest.Fault{
+		"fine":      {},
+		"lost":      {Net: adaptertest.NetLost},
+		"not done":  {Net: adaptertest.NetHang},
+		"an outage": {Status: 502},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onDiscord(t, func(t *testing.T, o *online) {
+				ann := o.User("Ann")
+				forum := o.Forum("forum")
+				post := forum.Open(ann, "post", "first")
+				e := o.heard(post.ID())
+				if !o.a.Features().Branch(e.Place) {
+					t.Fatal("no post can be made")
+				}
+				forum.Open(ann, "Blue paint", "somebody else's, which has the same name")
+				begin := core.Outbound{Key: "p1/0", Kind: core.OutFinal, Place: core.Place{Adapter: e.Place.Adapter, Channel: forum.ID()}, Text: "It goes on here.", Begin: "Blue paint", After: e.MessageID, Last: true}
+				if fault != (adaptertest.Fault{}) {
+					o.Fail("post.create", 1, fault)
+					if _, err := o.a.Send(t.Context(), begin); err == nil {
+						t.Fatal("the fault did no harm")
+					}
+				}
+				r, err := o.a.Send(t.Context(), begin)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for range 2 { // after a restart it may be done again, first as a status line
+					begin.Text = "…"
+					if again, err := o.a.Send(t.Context(), begin); err != nil || again.ID != r.ID {
+						t.Errorf("again it is %s, %v, not %s", again.ID, err, r.ID)
+					}
+				}
+				begin.Text, begin.Edit = "It goes on here.", r.ID
+				if last, err := o.a.Send(t.Context(), begin); err != nil || last.ID != r.ID {
+					t.Errorf("its text is %s, %v", last.ID, err)
+				}
+				fork := core.Place{Adapter: e.Place.Adapter, Channel: forum.ID(), Topic: r.ID}
+				if _, err := o.a.Send(t.Context(), core.Outbound{Key: "p2/0", Kind: core.OutFinal, Place: fork, Text: "Reply here.", After: r.ID, Last: true}); err != nil {
+					t.Fatal(err)
+				}
+				posts := forum.Posts()
+				if len(posts) != 3 || posts[2].ID() != r.ID || posts[2].Called() != "Blue paint" {
+					t.Fatalf("there are %d posts, the last is %q", len(posts), posts[len(posts)-1].Called())
+				}
+				o.wants(posts[2], "Bellhop: It goes on here.", "Bellhop: Reply here.")
+				reply := o.heard(posts[2].Post(ann, adaptertest.DiscordPost{Text: "blue"}))
+				if reply.Place != fork {
+					t.Errorf("what is said there is at %s, not %s", reply.Place, fork)
+				}
+				if err := o.a.Features().Title(t.Context(), fork, "Painting"); err != nil || posts[2].Called() != "Painting" {
+					t.Errorf("its title is %q, %v", posts[2].Called(), err)
+				}
+			})
+		})
+	}
+	onDiscord(t, func(t *testing.T, o *online) {
+		ann := o.User("Ann")
+		tagged, shut := o.Forum("tagged"), o.Forum("shut")
+		tagged.WantTags()
+		in := o.heard(tagged.Open(ann, "post", "first").ID()).Place
+		if o.a.Features().Branch(in) {
+			t.Error("a post can be made that wants a tag")
+		}
+		shut.ForbidThreads()
+		in = o.heard(shut.Open(ann, "post", "first").ID()).Place
+		if !o.a.Features().Branch(in) {
+			t.Error("it is not known yet that none can be made")
+		}
+		_, err := o.a.Send(t.Context(), core.Outbound{Key: "p1/0", Kind: core.OutFinal, Place: core.Place{Adapter: in.Adapter, Channel: in.Channel}, Text: "…", Begin: "Blue paint", After: in.Topic})
+		if !errors.Is(err, core.ErrRefused) || o.a.Features().Branch(in) {
+			t.Errorf("a post that is refused: %v, and another can be made: %t", err, o.a.Features().Branch(in))
+		}
+	})
+}
+
 // TestDiscordForbidden: where we may open no threads we answer in the channel,
 // and where we may see nothing, not at all.
 func TestDiscordForbidden(t *testing.T) {

@@ -30,6 +30,7 @@ type DiscordChat struct {
 	hidden     bool // we cannot see it
 	refuses    int  // the code with which we may not write; 0: we may
 	threadless int  // the code with which we may not open threads; 0: we may
+	flags      int
 }
 
 // ID is the platform's.
@@ -44,7 +45,7 @@ func (c *DiscordChat) json(d *Discord) map[string]any {
 		out["recipients"] = []any{c.with.json()}
 		return out
 	}
-	out["guild_id"], out["name"] = d.guild, c.name
+	out["guild_id"], out["name"], out["flags"] = d.guild, c.name, c.flags
 	if c.kind == discordThread {
 		out["parent_id"], out["owner_id"] = c.parent.id, c.owner.ID
 		out["thread_metadata"] = map[string]any{"archived": c.archived, "locked": c.locked, "auto_archive_duration": 1440}

@@ -20,6 +20,7 @@ type channel struct {
 	guild  string
 	parent string // of a thread: the channel it is in
 	name   string
+	tagged bool // every post of the forum needs a tag
 }
 
 func (c channel) thread() bool {
@@ -43,12 +44,15 @@ type wireChannel struct {
 	Name   string                `json:"name"`
 	Last   string                `json:"last_message_id"`
 	Owner  string                `json:"owner_id"`
+	Flags  int                   `json:"flags"`
 }
 
 func (w wireChannel) channel() channel {
-	c := channel{id: w.ID, kind: w.Kind, guild: w.Guild, parent: w.Parent, name: w.Name}
+	c := channel{id: w.ID, kind: w.Kind, guild: w.Guild, parent: w.Parent, name: w.Name, tagged: w.Flags&tagRequired != 0}
 	if !c.thread() {
 		c.parent = "" // a category
+	} else {
+		c.tagged = false // the flag means something else there
 	}
 	return c
 }

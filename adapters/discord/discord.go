@@ -92,6 +92,7 @@ type Adapter struct {
 
 	asked      bounded[string, string]   // messages that may get a thread, with the name that it would have
 	unthreaded bounded[string, struct{}] // messages that could not have a thread
+	closed     bounded[string, struct{}] // forums that have refused a post of ours
 	told       bounded[string, struct{}] // channels in which that has been explained
 	marks      bounded[string, string]   // by message: the emoji we put there
 

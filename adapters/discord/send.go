@@ -24,6 +24,9 @@ func (a *Adapter) Send(ctx context.Context, o core.Outbound) (core.Receipt, erro
 	if err := check(o); err != nil {
 		return core.Receipt{}, err
 	}
+	if o.Begin != "" && a.known.isForum(o.Place.Channel) {
+		return a.begin(ctx, o)
+	}
 	if r, taken, err := a.respond(ctx, o); taken {
 		return r, err
 	}

@@ -125,7 +125,9 @@ func (a *Adapter) explain(ctx context.Context, p core.Place, why string) {
 }
 
 // branches reports whether what we say in the channel of a place can have a
-// thread: not in direct conversations, forums, and channels for voices.
+// thread, or be a post of a forum: not in direct conversations, channels for
+// voices, and forums that want more of a post or have refused one.
 func (a *Adapter) branches(p core.Place) bool {
-	return p.Topic != "" && !a.known.isForum(p.Channel) && !a.known.speaksAloud(p.Channel) && !a.unthreaded.has(p.Topic)
+	c, _ := a.known.find(p.Channel)
+	return p.Topic != "" && !c.tagged && !a.closed.has(p.Channel) && !a.known.speaksAloud(p.Channel) && !a.unthreaded.has(p.Topic)
 }

@@ -45,6 +45,9 @@ func (a *Adapter) firstName(ctx context.Context, p core.Place, me identity) (str
 	if name, ok := a.asked.get(p.Topic); ok {
 		return name, nil
 	}
+	if a.known.isForum(p.Channel) {
+		return "", fmt.Errorf("%w: what the post was called at first is not known any more", core.ErrRefused)
+	}
 	var m message
 	if err := a.api.call(ctx, http.MethodGet, messagePath(p.Channel, p.Topic), nil, &m); err != nil {
 		return "", a.outcome(err)
