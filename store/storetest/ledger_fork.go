@@ -30,11 +30,12 @@ func (l *ledger) fork(current *thread, id core.ID) {
 	if id != "" {
 		i := slices.IndexFunc(l.named(), func(ln *line) bool { return ln.items[0].told.Message == id })
 		ln := l.named()[i]
-		shared, bots = ln.th.history(), ln.th.bots
-		shared = shared[:slices.Index(shared, ln)+1]
 		if ln.th.channel != current.channel {
 			return
 		}
+		source := l.source(current, ln)
+		shared, bots = source.history(), source.bots
+		shared = shared[:slices.Index(shared, ln)+1]
 	}
 	if len(shared) == 0 {
 		return
@@ -42,6 +43,22 @@ func (l *ledger) fork(current *thread, id core.ID) {
 	l.archive(current)
 	th := l.begin(current.channel)
 	th.shared, th.bots = slices.Clone(shared), slices.Clone(bots)
+}
+
+// source is the thread in whose history people find a message: the current one,
+// or else the one that they have left last; of several that they left at once,
+// the newest.
+func (l *ledger) source(current *thread, ln *line) *thread {
+	if slices.Contains(current.history(), ln) {
+		return current
+	}
+	var last *thread
+	for _, th := range l.threads {
+		if slices.Contains(l.left[th.channel], th) && slices.Contains(th.history(), ln) && (last == nil || !th.ended.Before(last.ended)) {
+			last = th
+		}
+	}
+	return last
 }
 
 // sameHistories compares what each thread's bots can read.

@@ -48,6 +48,7 @@ type thread struct {
 	notice   *unreached // that stands
 	held     map[string][]*handOff
 	archived bool
+	ended    time.Time // when it was last archived
 	hopTold  bool
 	made     int // items
 }
@@ -202,7 +203,7 @@ func (l *ledger) begin(channel string) *thread {
 // archive ends a thread. One with messages is what its channel can go back to
 // next.
 func (l *ledger) archive(th *thread) {
-	th.archived = true
+	th.archived, th.ended = true, l.now
 	if len(th.lines) > 0 {
 		l.left[th.channel] = append(l.left[th.channel], th)
 	}
