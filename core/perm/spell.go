@@ -8,38 +8,48 @@ import (
 )
 
 // Spell is text as it can be shown to a person who decides about it: nothing in
-// it is invisible, looks like a space and is none, or changes the direction of
-// what stands beside it. Such a character is written \u{200b}, and so is the
-// backslash of what looks like that by itself, so that two texts never look the
-// same. Newlines and tabs stay, and so do the first few accents of a letter.
+// it is invisible, looks like something else (see alike and borrowed), or changes
+// the direction of what stands beside it, as marks of direction do. Such a
+// character is written \u{200b}, and so is the backslash of what looks like that by
+// itself, so that two texts never look the same. Newlines and tabs stay, and so do
+// the first few accents of a letter that has no form with them.
 func Spell(text string) string {
 	var b strings.Builder
+	twins := borrowed(text)
 	accents := maxAccents // so far on this letter; at first there is none
+	var letter, before rune
 	for i, r := range text {
+		mark := unicode.In(r, unicode.Mn, unicode.Mc)
 		switch {
 		case unicode.IsLetter(r):
-			accents = 0
-		case unicode.In(r, unicode.Mn, unicode.Mc):
+			accents, letter = 0, r
+		case mark:
 			accents++
 		default:
 			accents = maxAccents
 		}
 		switch {
-		case unicode.In(r, unicode.Mn, unicode.Mc) && accents <= maxAccents && !ignorable(r):
-			b.WriteRune(r)
 		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD"):
 			fmt.Fprintf(&b, `\x{%02x}`, text[i])
-		case r == '\\' && (strings.HasPrefix(text[i+1:], "u{") || strings.HasPrefix(text[i+1:], "x{")), odd(r):
-			fmt.Fprintf(&b, `\u{%x}`, r)
-		default:
+		case mark && accents <= maxAccents && (accents == 1 || before < r) && !ignorable(r) && !alike(r) && !composes(letter, r) && !composes(before, r),
+			!mark && !odd(r) && !alike(r) && !twins[i] && !escapes(text[i:]):
 			b.WriteRune(r)
+		default:
+			fmt.Fprintf(&b, `\u{%x}`, r)
+			accents = maxAccents // what follows stands on this
 		}
+		before = r
 	}
 	return b.String()
 }
 
+// escapes reports whether a text begins like what Spell writes of a character.
+func escapes(text string) bool {
+	return strings.HasPrefix(text, `\u{`) || strings.HasPrefix(text, `\x{`)
+}
+
 // maxAccents is how many accents of a letter are shown as they are: as many as
-// a language's own letters have (Vietnamese).
+// languages need whose letters have no forms with them (Thai, Hebrew).
 const maxAccents = 2
 
 func ignorable(r rune) bool {

@@ -131,22 +131,27 @@ func TestSpell(t *testing.T) {
 // TestSpelt has the texts that others were deceived with.
 func TestSpelt(t *testing.T) {
 	for text, want := range map[string]string{
-		"rm -rf ./build":                   "rm -rf ./build",
-		"rm -rf /\u200bhome":               `rm -rf /\u{200b}home`,
-		"echo \u202egnp.exe":               `echo \u{202e}gnp.exe`,
-		"ls\r\nrm x":                       "ls\\u{d}\nrm x",
-		"a\u00a0b":                         `a\u{a0}b`,
-		`echo \u{200b}`:                    `echo \u{5c}u{200b}`,
-		`C:\users`:                         `C:\users`,
-		`\\u{41}`:                          `\\u{5c}u{41}`,
-		"\x1b[2Kls":                        `\u{1b}[2Kls`,
-		"x\xff":                            `x\x{ff}`,
-		"x\ufffd":                          "x\ufffd",
-		"日本 привет שלום":                   "日本 привет שלום",
-		"né":                               "né",
-		"z\u0336\u0336\u0336\u0336":        "z\u0336\u0336\\u{336}\\u{336}",
-		"\u0301ls":                         `\u{301}ls`,
-		"fam \U0001f469\u200d\u2764\ufe0f": "fam \U0001f469\\u{200d}\u2764\\u{fe0f}",
+		"rm -rf ./build":                        "rm -rf ./build",
+		"rm -rf /\u200bhome":                    `rm -rf /\u{200b}home`,
+		"echo \u202egnp.exe":                    `echo \u{202e}gnp.exe`,
+		"ls\r\nrm x":                            "ls\\u{d}\nrm x",
+		"a\u00a0b":                              `a\u{a0}b`,
+		`echo \u{200b}`:                         `echo \u{5c}u{200b}`,
+		`C:\users`:                              `C:\users`,
+		`\\u{41}`:                               `\\u{5c}u{41}`,
+		"\x1b[2Kls":                             `\u{1b}[2Kls`,
+		"x\xff":                                 `x\x{ff}`,
+		"x\ufffd":                               "x\ufffd",
+		"日本 привет שלום":                        "日本 привет שלום",
+		"né":                                    "né",
+		"z\u0336\u0336\u0336\u0336":             "z\\u{336}\\u{336}\\u{336}\\u{336}",
+		"e\u0301 é":                             "e\\u{301} é",
+		"\u0e19\u0e35\u0e49 \u0e19\u0e49\u0e35": "\u0e19\u0e35\u0e49 \u0e19\u0e49\\u{e35}", // the same two marks, in either order
+		"\u1112\u1161 하":                        "\\u{1112}\\u{1161} 하",
+		"ls \u037e \u1fef \u212a":               `ls \u{37e} \u{1fef} \u{212a}`,
+		"сat ./сc ./рос x.рy":                   `\u{441}at ./\u{441}c ./\u{440}\u{43e}\u{441} x.\u{440}y`,
+		"\u0301ls":                              `\u{301}ls`,
+		"fam \U0001f469\u200d\u2764\ufe0f":      "fam \U0001f469\\u{200d}\u2764\\u{fe0f}",
 	} {
 		if got := Spell(text); got != want {
 			t.Errorf("%+q is shown as %q, want %q", text, got, want)
@@ -164,4 +169,59 @@ func FuzzSpell(f *testing.F) {
 			t.Errorf("%+q is not what it was after two turns", text)
 		}
 	})
+}
+
+// TestLanguagesStay: who writes in their language reads it.
+func TestLanguagesStay(t *testing.T) {
+	for _, text := range []string{
+		"Déjà vu, über Straße, ışık, łódź, České", "Xoá tệp này, tiếng Việt", "Удали файл отчёт.txt, пожалуйста!", "Διαγραφή του αρχείου", "删除文件 报告.txt", "ファイルを削除する", "파일을 삭제",
+		"احذف الملف", "מחק את הקובץ", "फ़ाइल हटाओ", "ลบไฟล์นี้", "ফাইল মুছুন", "கோப்பை நீக்கு", "🔥 × ½ € → ≤ §", "PDFファイル", "x²",
+	} {
+		if got := Spell(text); got != text {
+			t.Errorf("%q is shown as %q", text, got)
+		}
+	}
+}
+
+// lookalikes are what may be taken for a character of ASCII.
+var lookalikes = map[rune][]rune{
+	'a': []rune("аαɑａ𝐚ⓐ"), 'c': []rune("сϲｃⅽ𝚌"), 'd': []rune("ԁⅾｄ"), 'e': []rune("еｅ𝐞"), 'h': []rune("һｈ"), 'i': []rune("іｉⅰι"), 'j': []rune("јϳ"), 'l': []rune("ӏⅼｌ"),
+	'o': []rune("оοօｏ०ס"), 'p': []rune("рρｐ"), 's': []rune("ѕｓ"), 'x': []rune("хⅹｘχ"), 'y': []rune("уүｙ"), 'A': []rune("АΑＡᎪꓮ"), 'K': []rune("КΚ\u212a"), 'M': []rune("МΜⅯ"),
+	'-': []rune("‐‑‒–−－"), '/': []rune("⁄∕／"), ';': []rune("\u037e；"), '\'': []rune("’‘ʼ＇"), '"': []rune("“”＂"), '`': []rune("\u1fef｀ˋ"), '|': []rune("∣ǀ｜"), '*': []rune("∗＊"),
+	':': []rune("∶꞉：ː"), '.': []rune("․．"), '~': []rune("∼～"), '<': []rune("‹＜"), '>': []rune("›＞"), '$': []rune("＄﹩"), '&': []rune("＆﹠"), '(': []rune("（❨"), '{': []rune("｛❴"), '!': []rune("ǃ！"), '=': []rune("＝"),
+}
+
+// TestNothingLooksLikeASCII: of a command with other characters in it that look
+// like its own, nobody is shown that command.
+func TestNothingLooksLikeASCII(t *testing.T) {
+	folds := map[rune]rune{}
+	for ascii, all := range lookalikes {
+		for _, r := range all {
+			folds[r] = ascii
+		}
+	}
+	seen := func(text string) string {
+		return strings.Map(func(r rune) rune {
+			if ascii, ok := folds[r]; ok {
+				return ascii
+			}
+			return r
+		}, Spell(text))
+	}
+	dice := rand.New(rand.NewPCG(9, 4))
+	lines := []string{"cat ./docs/list.md", "ls -la /home/x; echo 'ok'", "rm -rf \"$HOME\"/old", "scp a:b c:d", "sleep 5 && ./deploy --all", "A=1 KM=2 ./x | y > z", "echo `id` {a} ~ *!"}
+	for range 100_000 {
+		line := []rune(lines[dice.IntN(len(lines))])
+		was := string(line)
+		for range 1 + dice.IntN(5) {
+			i := dice.IntN(len(line))
+			if all := lookalikes[line[i]]; all != nil {
+				line[i] = all[dice.IntN(len(all))]
+			}
+		}
+		now := string(line)
+		if now != was && seen(now) == seen(was) {
+			t.Fatalf("%+q is shown as %q, like %q", now, Spell(now), was)
+		}
+	}
 }
