@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -13,6 +14,8 @@ import (
 	"bellhop/adapters/adaptertest"
 	"bellhop/adapters/telegram"
 	"bellhop/core"
+	"bellhop/core/coretest"
+	"bellhop/core/llm/script"
 )
 
 // forum is a Telegram chat with topics, and our adapter in it.
@@ -168,6 +171,57 @@ func TestTelegramTopicRights(t *testing.T) {
 			if w.f.Branch(p) {
 				t.Errorf("a topic may be made in %s", p)
 			}
+		}
+	})
+}
+
+// TestTelegramForkInTopics: what a person sees of a fork in a chat with topics, from
+// the command to the answer in the new one, with the whole appliance.
+func TestTelegramForkInTopics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, "telegram", faces[0].harness, &coretest.Archive{})
+		defer s.end()
+		ann := s.p.Person("Ann")
+		chat, err := s.p.Room(adaptertest.General, ann)
+		if err != nil {
+			t.Fatal(err)
+		}
+		say := func(r adaptertest.Room, what adaptertest.Saying) string {
+			t.Helper()
+			what.From = ann
+			id, err := s.p.Say(r, what)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.pass(10 * time.Second)
+			return id
+		}
+		s.model.Queue("chief", script.Say("What colour?"))
+		say(chat, adaptertest.Saying{Text: "Paint a house.", Mention: []adaptertest.Account{s.p.Me()}})
+		command := say(chat, adaptertest.Saying{Command: "fork"})
+		n, err := strconv.Atoi(command)
+		if err != nil {
+			t.Fatal(err)
+		}
+		topic, err := s.p.Thread(chat, strconv.Itoa(n+1))
+		if err != nil {
+			t.Fatalf("there is no topic after the command: %v", err)
+		}
+		shown := s.p.Shown(topic)
+		if title, err := s.p.Title(topic); err != nil || title != "What colour?" || len(shown) != 1 || !strings.Contains(shown[0].Text, "up to What colour? (m") {
+			t.Fatalf("the topic %q, %v, shows %+v", title, err, shown)
+		}
+		s.model.Queue("chief", script.Say("Blue, then."))
+		say(topic, adaptertest.Saying{ReplyTo: shown[0].ID, Text: "Blue."})
+		if shown = s.p.Shown(topic); len(shown) != 3 || shown[2].Text != "Blue, then." {
+			t.Errorf("the topic shows %+v", shown)
+		}
+		said := s.model.Calls("chief")[1].Messages
+		if len(said) != 3 || !strings.Contains(said[0].Content, "Paint a house.") || said[1].Content != "What colour?" {
+			t.Errorf("the model is asked %+v", said)
+		}
+		if shown = s.p.Shown(chat); len(shown) != 4 || !strings.Contains(shown[3].Text, "I begin a thread of its own") {
+			t.Errorf("the chat shows %+v", shown)
 		}
 	})
 }
