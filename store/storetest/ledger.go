@@ -50,6 +50,7 @@ func RunLedger(t *testing.T, operations int, fresh func(t *testing.T) (open func
 			"join":    h.join,
 			"ask":     h.askPeople,
 			"time":    h.pass,
+			"reply":   h.answerAs,
 			"settle":  h.settle,
 			"rush":    h.rush,
 			"deliver": h.deliver,

@@ -402,6 +402,42 @@ func (h *house) decideBy(kind string, in core.Inbound, args string) (core.Fate, 
 	return core.FateCommand, woken
 }
 
+// answerAs has an external actor answer a question, or try to: only what takes
+// part may, and it decides about no call.
+func (h *house) answerAs(t *rapid.T) {
+	var all []*ask
+	for _, a := range h.asks {
+		if a.id != "" {
+			all = append(all, a)
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	a := rapid.SampledFrom(all).Draw(t, "ask")
+	in := core.ExternalAnswer{From: rapid.SampledFrom([]string{ci, ci, night}).Draw(t, "from"), Ask: a.id, Text: "red", Externals: []string{ci}, Split: split}
+	may := a.kind == core.QuestionAsk && a.state == core.AskOpen && h.now.Before(a.expires) && in.From == ci && a.th.external
+	var got core.Said
+	h.do(func() (err error) {
+		got, err = h.store.AnswerAs(h.ctx, in)
+		if _, refused := errors.AsType[*core.UserError](err); refused == may {
+			h.Fatalf("%s answers %s: %v, want %v", in.From, a.id, err, may)
+		} else if refused {
+			return nil
+		}
+		return err
+	}, func() {
+		if may {
+			ln, _ := a.th.write(in.Text, 0)
+			ln.by, ln.answers = ci, a.run
+			h.conclude(a, core.AskAnswered)
+		}
+	}, func() {
+		h.told(nil, got.Items)
+		h.took(got.Rows)
+	})
+}
+
 // sameAsks compares what was asked, what became of it, and what its run knows of
 // that.
 func (h *house) sameAsks(asks []core.Ask, steps map[core.ID][]core.Step) {
