@@ -340,7 +340,11 @@ func (a *acceptance) edit(e *core.Entry, place core.Place) (core.Fate, error) {
 		return "", err
 	}
 	a.row.Message = msg.ID
-	joined := msg.Answers != ""
+	joined, err := a.wasRead(msg.ID)
+	if err != nil {
+		return "", err
+	}
+	joined = joined || msg.Answers != ""
 	for _, it := range items {
 		joined = joined || it.State != core.Queued && !it.External()
 	}

@@ -2,7 +2,9 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -163,4 +165,50 @@ func BenchmarkRecover(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkPruneTasks forgets all of 100,000 turns, of two steps each. That is for
+// a disk: memory would take minutes to fill.
+func BenchmarkPruneTasks(b *testing.B) {
+	const turns = 100_000
+	engines(b, func(b *testing.B, s *store.Store, e engine) {
+		if _, ok := e.(*memkv.Engine); ok {
+			b.Skip("only on disk")
+		}
+		for b.Loop() {
+			b.StopTimer()
+			for n := 0; n < turns; n += 500 {
+				entries := make([]core.Entry, 500)
+				for i := range entries {
+					entries[i] = entry(fmt.Sprint(i), n+i)
+				}
+				var wait sync.WaitGroup
+				for _, it := range accept(b, s, entries...) {
+					wait.Go(func() {
+						run, _, err := s.Pick(b.Context(), []core.Item{it}, 1, 1)
+						for n := range 2 {
+							err = errors.Join(err, s.Step(b.Context(), run, core.Step{Run: run.ID, N: n + 1, Parts: []core.Part{core.Text("It is sunny.")}}))
+						}
+						if _, over := s.Settle(b.Context(), run, nil, end("Sunny.")); errors.Join(err, over) != nil {
+							b.Error(err, over)
+						}
+					})
+				}
+				wait.Wait()
+			}
+			began, before := e.Commits(), time.Now().Add(time.Hour)
+			var longest time.Duration
+			b.StartTimer()
+			for from, more := core.ID(""), true; more; more = from != "" {
+				at := time.Now()
+				var err error
+				if from, err = s.PruneTasks(b.Context(), before, from); err != nil {
+					b.Fatal(err)
+				}
+				longest = max(longest, time.Since(at))
+			}
+			b.ReportMetric(float64(5*turns)/float64(e.Commits()-began), "rows/commit")
+			b.ReportMetric(float64(longest.Milliseconds()), "ms/longest")
+		}
+	})
 }

@@ -69,8 +69,10 @@ type checker struct {
 	journal  map[string]journalRow
 	days     map[string]bool // events of famJournalDay
 	itemsAt  map[core.ID][]core.ID
-	own      map[string]bool // keys of famOwn
-	forBot   map[string]bool // keys of famFor
+	gone     map[core.ID]bool     // items that were pruned
+	had      map[core.ID][]string // by message: the bots that have had them
+	own      map[string]bool      // keys of famOwn
+	forBot   map[string]bool      // keys of famFor
 }
 
 func (c *checker) say(format string, args ...any) {
@@ -118,6 +120,7 @@ func byKey[T any](c *checker, family string) (map[string]T, error) {
 func (c *checker) load() error {
 	c.messages, c.queue, c.open = map[core.ID][]core.Message{}, map[core.ID]core.Item{}, map[core.ID]openRow{}
 	c.steps, c.rows, c.days, c.itemsAt = map[core.ID][]core.Step{}, map[core.ID][]core.Row{}, map[string]bool{}, map[core.ID][]core.ID{}
+	c.gone, c.had = map[core.ID]bool{}, map[core.ID][]string{}
 	var err error
 	steps := []func(){
 		func() { c.threads, err = byID(c, famThread, func(v core.Thread) core.ID { return v.ID }) },
@@ -162,9 +165,14 @@ func (c *checker) load() error {
 			err = c.keys(famJournalDay, func(key, _ []byte) { c.days[string(key[len(famJournalDay)+len("2006-01-02/"):])] = true })
 		},
 		func() {
-			err = c.keys(famItemsOf, func(key, _ []byte) {
+			err = c.keys(famItemsOf, func(key, value []byte) {
 				msg := core.NewID(core.KindMessage, binary.BigEndian.Uint64(key[len(famItemsOf):]))
-				c.itemsAt[msg] = append(c.itemsAt[msg], core.NewID(core.KindItem, seqOf(key)))
+				item := core.NewID(core.KindItem, seqOf(key))
+				if len(value) > 0 {
+					c.gone[item], c.had[msg] = true, append(c.had[msg], string(value))
+					return
+				}
+				c.itemsAt[msg] = append(c.itemsAt[msg], item)
 			})
 		},
 		func() { err = c.checkPairing() },
@@ -300,7 +308,7 @@ func (c *checker) checkMessages() {
 				c.say("message %s: version %d, number %d of %s, stands in the place of version %d, number %d of %s", id, v.Version, v.N, v.Thread, i, m.N, m.Thread)
 			}
 		}
-		if m.Answers != "" && (m.Sender.Kind != core.HumanActor && m.Sender.Kind != core.ExternalActor || c.runs[m.Answers].Bot != m.For) {
+		if m.Answers != "" && (m.Sender.Kind != core.HumanActor && m.Sender.Kind != core.ExternalActor || !c.pruned(m.Answers) && c.runs[m.Answers].Bot != m.For) {
 			c.say("message %s of a %s answers %s of @%s", id, m.Sender.Kind, m.Answers, m.For)
 		}
 		if m.Corrects != "" && c.messages[m.Corrects] == nil {
@@ -313,6 +321,9 @@ func (c *checker) checkMessages() {
 			continue
 		}
 		run, ok := c.runs[m.Run]
+		if !ok && c.pruned(m.Run) && c.posts[m.Post].Message == id {
+			continue
+		}
 		asked := c.asked(m.Run, m.Post)
 		if !ok || run.Bot != m.Sender.ID || run.Thread != m.Thread || run.Post != m.Post && !asked || c.posts[m.Post].Message != id {
 			c.say("message %s of %s does not belong to its run %s and post %s", id, m.Sender.ID, m.Run, m.Post)
@@ -358,7 +369,7 @@ func (c *checker) checkItems() {
 		default:
 			c.say("item %s is of the kind %q", id, it.Kind)
 		}
-		if it.Parent != "" && !c.items[it.Parent].State.Terminal() {
+		if parent, ok := c.items[it.Parent]; it.Parent != "" && !parent.State.Terminal() && (ok || !c.gone[it.Parent] && !it.External()) {
 			c.say("item %s retries %s, which has not ended", id, it.Parent)
 		}
 		queued, inQueue := c.queue[id]

@@ -13,11 +13,11 @@ func (c *checker) checkPosts() {
 		run, ran := c.runs[p.Run]
 		switch p.Kind {
 		case core.AnswerPost, core.ErrorPost, core.StoppedPost:
-			if !ran || run.Post != id {
+			if run.Post != id && (ran || !c.pruned(p.Run)) {
 				c.say("post %s is the %s of the run %q, which has the post %q", id, p.Kind, p.Run, run.Post)
 			}
 		case core.AskPost:
-			if !ran || c.asks[p.Ask].Post != id {
+			if c.asks[p.Ask].Post != id && (ran || !c.pruned(p.Run)) {
 				c.say("post %s shows the ask %q of the run %q, which is asked in %q", id, p.Ask, p.Run, c.asks[p.Ask].Post)
 			}
 		case core.CommandPost, core.RefusalPost, core.NoticePost:
@@ -98,6 +98,11 @@ func (c *checker) checkIndexes() {
 			}
 		}
 	}
+	for id := range c.gone {
+		if _, ok := c.items[id]; ok {
+			c.say("item %s was pruned, and is there", id)
+		}
+	}
 	for key := range c.own {
 		if it := c.items[core.NewID(core.KindItem, seqOf([]byte(key)))]; it.Message == "" {
 			c.say("%q leads to an item that does not exist, or is of no message", key)
@@ -155,6 +160,9 @@ func (c *checker) checkFor() {
 		}
 		if m.For != "" {
 			add(m, m.For)
+		}
+		for _, bot := range c.had[id] {
+			add(m, bot)
 		}
 		for _, it := range c.itemsAt[id] {
 			if it := c.items[it]; !it.External() {

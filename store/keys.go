@@ -26,7 +26,7 @@ import (
 //	m/<thread><message><version>       messages
 //	mf/<thread><bot>\0<message>        messages for a bot: its own, those that mention it, and those that woke it
 //	mp/<adapter>\0<series>\0<id>       platform id → message; a series is a channel, whatever the topic, or several that number together
-//	mi/<message><item>                 items of a message
+//	mi/<message><item>                 items of a message; of one that was pruned: that a bot had it
 //	im/<person>\0<item>                items of a person's messages
 //	q/<bot>\0<item>                    queued items only
 //	i/<item>                           items

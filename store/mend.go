@@ -184,6 +184,9 @@ func (t *tx) rebuildThread(id core.ID) error {
 	}
 	for _, m := range msgs {
 		th.Messages = m.N
+		if bot := m.Sender; bot.Kind == core.BotActor && !slices.Contains(th.Bots, bot.ID) { // its items may be gone
+			th.Bots = append(th.Bots, bot.ID)
+		}
 		items, err := t.itemsOf(m.ID)
 		if err != nil {
 			return err

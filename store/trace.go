@@ -112,8 +112,11 @@ func (t *tx) traceMessage(l *core.Life, id, thread core.ID) (err error) {
 		return err
 	}
 	var runs, posts []core.ID
+	_, ran, err := get[core.Run](t, idKey(famRun, l.Message.Run))
 	switch {
-	case l.Message.Run != "":
+	case err != nil:
+		return err
+	case ran:
 		runs = append(runs, l.Message.Run)
 	case l.Message.Post != "":
 		posts = append(posts, l.Message.Post)
@@ -203,7 +206,9 @@ func (t *tx) follow(l *core.Life, runs, posts []core.ID) error {
 			return err
 		}
 		for _, a := range asks {
-			posts = append(posts, a.Post)
+			if !slices.Contains(posts, a.Post) {
+				posts = append(posts, a.Post)
+			}
 		}
 		if !slices.Contains(posts, run.Post) {
 			posts = append(posts, run.Post)

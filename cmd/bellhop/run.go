@@ -62,6 +62,8 @@ func runAppliance(cmd *cobra.Command, path string) (err error) {
 		})
 	})
 	tidier.Go(func() { tidy(ctx, "the activity log", cfg.Retention.Activity, log, s.PruneActivity) })
+	tidier.Go(func() { tidy(ctx, "transcripts", cfg.Retention.Transcripts, log, goingOn(s.PruneTranscripts)) })
+	tidier.Go(func() { tidy(ctx, "tasks", cfg.Retention.Tasks, log, goingOn(s.PruneTasks)) })
 	defer end(nil) // before the wait for the tidier
 	if a, err = build(ctx, cfg, s, files, true, log); err != nil {
 		return err
@@ -109,6 +111,15 @@ func numbered(o *store.Options, isTelegram func(adapter string) bool) {
 			return telegram.MessageKeys(p, id)
 		}
 		return ""
+	}
+}
+
+// goingOn is a prune for tidy that goes on where it has stopped.
+func goingOn(prune func(ctx context.Context, before time.Time, from core.ID) (next core.ID, err error)) func(context.Context, time.Time) (bool, error) {
+	var from core.ID
+	return func(ctx context.Context, before time.Time) (more bool, err error) {
+		from, err = prune(ctx, before, from)
+		return from != "", err
 	}
 }
 

@@ -164,8 +164,10 @@ type Media struct {
 
 // Retention says how long things are kept.
 type Retention struct {
-	Activity Days `toml:"activity"` // the activity log; default 14d
-	Media    Days `toml:"media"`    // files, since they were last used; default 90d
+	Activity    Days `toml:"activity"`    // the activity log; default 14d
+	Transcripts Days `toml:"transcripts"` // what runs did step by step, since they have ended; default 14d
+	Tasks       Days `toml:"tasks"`       // tasks and their runs, since they have ended; default 30d
+	Media       Days `toml:"media"`       // files, since they were last used; default 90d
 }
 
 // Days is a number of days, written as "14d"; 0, written as "0", is for ever.

@@ -122,7 +122,7 @@ func TestDefaults(t *testing.T) {
 		Access:    Access{Approvers: []string{"requester"}, Pairing: true},
 		Limits:    Limits{MaxRuns: 64, MaxHops: 20},
 		Media:     Media{MaxBytes: 20 << 20},
-		Retention: Retention{Activity: 14, Media: 90},
+		Retention: Retention{Activity: 14, Transcripts: 14, Tasks: 30, Media: 90},
 		shown:     got.shown,
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Config{})); diff != "" {
@@ -225,6 +225,8 @@ messages_per_minute = 4
 max_bytes = 4096
 [retention]
 activity = "7d"
+transcripts = "1d"
+tasks = "0"
 media = "0"
 [schedule]
 timezone = "America/New_York"
@@ -302,7 +304,7 @@ timezone = "America/New_York"
 		},
 		Access:    Access{Owners: []string{"tg:1111", "console:ada"}, Admins: []string{"tg:2222"}, Members: []string{"tg:*"}, Approvers: []string{"admin", "tg:3333", "not-requester"}, Guests: true},
 		Schedule:  Schedule{Timezone: "America/New_York"},
-		Retention: Retention{Activity: 7},
+		Retention: Retention{Activity: 7, Transcripts: 1},
 		Limits:    Limits{MaxRuns: 2, MaxHops: 3, MessagesPerMinute: 4},
 		Media:     Media{MaxBytes: 4096},
 		shown:     got.shown,
@@ -458,6 +460,8 @@ small = ""
 [retention]
 activity = "14d"
 media = "90d"
+tasks = "30d"
+transcripts = "14d"
 
 [router]
 mode = "mention"

@@ -53,6 +53,8 @@ func (l *loader) config(root *table) *Config {
 
 	retention := root.table("retention")
 	c.Retention.Activity = retention.days("activity", 14)
+	c.Retention.Transcripts = retention.days("transcripts", 14)
+	c.Retention.Tasks = retention.days("tasks", 30)
 	c.Retention.Media = retention.days("media", 90)
 	retention.done()
 

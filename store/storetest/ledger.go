@@ -59,6 +59,7 @@ func RunLedger(t *testing.T, operations int, fresh func(t *testing.T) (open func
 			"errand":  h.errand,
 			"restart": h.restart,
 			"forget":  h.forget,
+			"prune":   h.prune,
 		})
 	})
 }
@@ -374,6 +375,7 @@ func (h *house) compare(*rapid.T) {
 			}
 		}
 	}
+	h.samePruned(books)
 	h.sameAsks(books.Asks, books.Steps)
 	h.sameTasks()
 	h.sameHistories()

@@ -47,7 +47,7 @@ func (ln *line) tell() []*item {
 func (ln *line) renew() []*item {
 	for _, it := range slices.Backward(ln.items) {
 		if it.bot == ci {
-			if it.state.Terminal() {
+			if it.state.Terminal() && !it.pruned {
 				return ln.tell()
 			}
 			break
@@ -68,7 +68,7 @@ func (th *thread) resend(ended *item) []*item {
 		for i, it := range slices.Clone(ln.items) {
 			newer := slices.ContainsFunc(ln.items[i+1:], func(x *item) bool { return x.bot == ci })
 			with := it == ended || it.told.ID != "" && it.notice != nil && it.notice == ended.notice
-			if it.bot == ci && !newer && with && (it.state == core.Failed || it.state == core.Cancelled) {
+			if it.bot == ci && !newer && !it.pruned && with && (it.state == core.Failed || it.state == core.Cancelled) {
 				out = append(out, ln.tell()...)
 			}
 		}

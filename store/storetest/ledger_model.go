@@ -77,6 +77,7 @@ type item struct {
 
 	unsorted bool // whose it is has yet to be chosen
 
+	pruned bool       // it is not kept any more
 	notice *unreached // that is the outcome
 }
 
@@ -92,6 +93,8 @@ type run struct {
 	scoped  bool // of these, only what is for its bot
 	whose   core.PersonID
 	ask     *ask // that it waits for
+	said    *line
+	pruned  bool
 }
 
 type handOff struct {
@@ -278,7 +281,7 @@ func (th *thread) itemsThat(ok func(*item) bool) []*item {
 	var out []*item
 	for _, ln := range th.lines {
 		for _, it := range ln.items {
-			if ok(it) {
+			if !it.pruned && ok(it) {
 				out = append(out, it)
 			}
 		}
@@ -345,7 +348,7 @@ func (l *ledger) settle(th *thread, r *run, reply string) (woken []*item) {
 	}
 	hop := r.hop()
 	ln, _ := th.write(reply, hop)
-	ln.by, ln.run = r.bot, r
+	ln.by, ln.run, r.said = r.bot, r, ln
 	for _, piece := range split(core.Place{}, reply) {
 		l.say(th.channel, piece.Text)
 	}
@@ -477,7 +480,7 @@ func (th *thread) retry(lines []*line, of *run) []*item {
 		var out []*item
 		for i, it := range slices.Clone(ln.items) {
 			newer := slices.ContainsFunc(ln.items[i+1:], func(x *item) bool { return x.bot == it.bot })
-			if newer || of != nil && it.run != of || it.state != core.Failed && it.state != core.Cancelled {
+			if newer || it.pruned || of != nil && it.run != of || it.state != core.Failed && it.state != core.Cancelled {
 				continue
 			}
 			if it.bot == ci {

@@ -327,9 +327,11 @@ func (h *house) mark(kind, id string) (core.Fate, []*item) {
 	var lines []*line
 	at, ours := h.opens[id]
 	if ours {
-		th, bots = at.th, []string{at.run.bot}
-		for _, it := range at.run.items {
-			lines = append(lines, it.line)
+		if th = at.th; !at.run.pruned {
+			bots = []string{at.run.bot}
+			for _, it := range at.run.items {
+				lines = append(lines, it.line)
+			}
 		}
 	} else {
 		ln := h.lines[id]
