@@ -226,7 +226,7 @@ func (c *checker) checkOrder(w *world) {
 		for _, s := range p.finals {
 			before, ok := last[s.place]
 			x, y := w.journal.order[before.key], w.journal.order[s.key]
-			if ok && (x > y || x == y && before.chunk() > s.chunk()) {
+			if ok && (y.before(x) || x.seq == y.seq && before.chunk() > s.chunk()) {
 				c.problem("%s was shown before %s at %s", before.key, s.key, s.place)
 			}
 			last[s.place] = s

@@ -23,7 +23,21 @@ type ledger struct {
 type journal struct {
 	mu    sync.Mutex // guards the fields below
 	names []string
-	order map[string]uint64 // outbound key → Row.Seq
+	order map[string]decided // by outbound key
+	line  int                // of the script
+}
+
+// decided is when an outcome was, or at the latest.
+type decided struct {
+	seq  uint64 // Row.Seq
+	line int    // of the script
+	at   time.Time
+}
+
+// before reports whether an outcome must be shown before another. Those of one
+// instant may be shown in any order: two goroutines have decided them at once.
+func (d decided) before(e decided) bool {
+	return d.seq < e.seq && (d.line < e.line || d.at.Before(e.at))
 }
 
 func (j *journal) note(name string, rows []core.Row) {
@@ -31,6 +45,13 @@ func (j *journal) note(name string, rows []core.Row) {
 	defer j.mu.Unlock()
 	j.names = append(j.names, name)
 	j.place(rows)
+}
+
+// next is called before each line.
+func (j *journal) next() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.line++
 }
 
 // learn notes the order of rows that were found.
@@ -46,7 +67,9 @@ func (j *journal) place(rows []core.Row) {
 		if r.Again {
 			continue // it is in its place already
 		}
-		j.order[chunkKey(r.Post, r.Chunk)] = r.Seq
+		if key := chunkKey(r.Post, r.Chunk); j.order[key].seq != r.Seq {
+			j.order[key] = decided{r.Seq, j.line, time.Now()}
+		}
 	}
 }
 

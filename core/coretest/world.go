@@ -86,7 +86,7 @@ func newWorld(t *testing.T, text string) (*world, []line) { return newWorldOn(t,
 
 // newWorldOn is newWorld on one of the engines.
 func newWorldOn(t *testing.T, text, on string) (*world, []line) {
-	w := &world{t: t, journal: journal{order: map[string]uint64{}}}
+	w := &world{t: t, journal: journal{order: map[string]decided{}}}
 	w.scene.access.Approvers = core.NewApprovers([]string{"requester"})
 	w.log = slog.New(slog.NewTextHandler(&w.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	w.minds = newMinds(w.problem)
@@ -132,6 +132,7 @@ func (w *world) end() {
 // hold goes through the lines until one shows something wrong.
 func (w *world) hold(script []line) {
 	for _, l := range append(script, line{text: "(the end)", verb: "rest"}) {
+		w.journal.next()
 		done, commits := len(w.journal.since(0)), w.commits.Load()
 		if err := w.do(l); err != nil {
 			w.problem("%v", err)
