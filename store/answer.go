@@ -204,6 +204,7 @@ func (a *acceptance) remindOf(e *core.Entry, th core.Thread, items []core.Item) 
 	if err != nil {
 		return err
 	}
+	who := core.Answer{By: core.Requester{ID: e.In.From.ID}, Human: a.human, Role: a.standing.Role, Program: e.In.From.Bot, Here: true}
 	for _, ask := range open {
 		theirs := slices.ContainsFunc(items, func(it core.Item) bool { return it.Bot == ask.Bot })
 		if !theirs || slices.Contains(ask.Told, e.In.From.ID) || len(ask.Told) >= maxTold || !a.Now().Before(ask.Expires) {
@@ -213,7 +214,7 @@ func (a *acceptance) remindOf(e *core.Entry, th core.Thread, items []core.Item) 
 		if err := a.putAsk(ask); err != nil {
 			return err
 		}
-		if err := a.say(core.NoticePost, th.ID, &e.In, th.Place, waitsFor(ask, markOf(e), a.human)); err != nil {
+		if err := a.say(core.NoticePost, th.ID, &e.In, th.Place, waitsFor(ask, markOf(e), a.human, ask.May(who, a.batch.Access.Approvers))); err != nil {
 			return err
 		}
 	}
@@ -223,8 +224,12 @@ func (a *acceptance) remindOf(e *core.Entry, th core.Thread, items []core.Item) 
 // maxTold bounds who is told of one ask.
 const maxTold = 50
 
-// waitsFor says what an ask waits for, to somebody who wrote something else.
-func waitsFor(ask core.Ask, mark string, who core.Human) string {
+// waitsFor says what an ask waits for, to somebody who wrote something else, and
+// may decide it or not.
+func waitsFor(ask core.Ask, mark string, who core.Human, may bool) string {
+	if !may {
+		return fmt.Sprintf("@%s waits until somebody who may decide it does: “%s” (%s). Your message waits until then.", ask.Bot, clip(ask.Text, 200), ask.ID)
+	}
 	whose := "an answer"
 	if ask.For.Name != "" && !who.Is(ask.For.ID) {
 		whose = ask.For.Name + "'s answer"

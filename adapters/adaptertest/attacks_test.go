@@ -17,6 +17,7 @@ const (
 	notAnyMore = "This does not work any more."
 	tooLate    = "That is too late"
 	itWaits    = "@chief waits for "
+	others     = "@chief waits until somebody who may decide it does"
 )
 
 // anybody stands for every platform in attack.told.
@@ -58,7 +59,7 @@ var attacks = []attack{
 		s.by, s.in = s.bob, s.root // which is not in the thread
 		return s.p.Order(s.root, s.bob, "allow", string(s.ask.ID))
 	}},
-	{name: "another member writes yes", told: says(itWaits + "Ann"), do: func(s *siege) error { return s.reply(s.bob, "yes") }},
+	{name: "another member writes yes", told: says(others), do: func(s *siege) error { return s.reply(s.bob, "yes") }},
 	{name: "another member from another place", told: says("Nothing here is called"), do: func(s *siege) error {
 		return s.command(s.bob, s.dm(s.bob), "allow", string(s.ask.ID))
 	}},
@@ -164,7 +165,7 @@ var attacks = []attack{
 		do: func(s *siege) error { return s.press(s.ann, "Allow once") }},
 	{name: "the requester gives the command, who may not approve their own", approvers: []string{"member", "not-requester"}, told: says(notYours), rescue: (*siege).member,
 		do: func(s *siege) error { return s.command(s.ann, s.room, "allow", string(s.ask.ID)) }},
-	{name: "the requester writes yes, who may not approve their own", approvers: []string{"member", "not-requester"}, told: says(itWaits), rescue: (*siege).member,
+	{name: "the requester writes yes, who may not approve their own", approvers: []string{"member", "not-requester"}, told: says(others), rescue: (*siege).member,
 		do: func(s *siege) error { return s.reply(s.ann, "yes") }},
 	{name: "a member where owners approve", approvers: []string{"owner"}, told: says(notYours), rescue: (*siege).owner,
 		do: func(s *siege) error { return s.press(s.bob, "Allow once") }},
