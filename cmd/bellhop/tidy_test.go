@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"bellhop/core"
 )
 
 // What is old goes at once and then daily, in as many steps as it takes; a
@@ -43,4 +45,31 @@ func TestTidy(t *testing.T) {
 			return false, nil
 		})
 	})
+}
+
+// What is tidied in steps goes on where it has stopped, and from the beginning
+// when it was done, or has failed.
+func TestGoingOn(t *testing.T) {
+	var from []core.ID
+	prune := goingOn(func(_ context.Context, _ time.Time, at core.ID) (core.ID, error) {
+		from = append(from, at)
+		switch len(from) {
+		case 1, 4:
+			return core.NewID(core.KindItem, uint64(len(from))), nil
+		case 5:
+			return "", errors.New("disk is full")
+		}
+		return "", nil
+	})
+	var more []bool
+	for range 6 {
+		again, _ := prune(t.Context(), time.Now())
+		more = append(more, again)
+	}
+	if want := []core.ID{"", "i1", "", "", "i4", ""}; !slices.Equal(from, want) {
+		t.Errorf("it begins at %q, want %q", from, want)
+	}
+	if want := []bool{true, false, false, true, false, false}; !slices.Equal(more, want) {
+		t.Errorf("there is more: %v, want %v", more, want)
+	}
 }

@@ -81,6 +81,8 @@
 //	llm BOT [always] REPLY    what the model says next; see script.Parse
 //	advance DURATION     time passes
 //	rest                 time passes until all work is done
+//	forget tasks|transcripts    what has ended is kept no more; nobody's message may
+//	                     have named a bot, for the checker knows of no others by then
 //	stop, start          an orderly stop, and a start
 //	kill, crash          kill -9; crash starts again at once
 //	crash WHEN MOMENT [N|every]   the process dies at the N-th such moment, and

@@ -325,6 +325,8 @@ func (w *world) do(l line) error {
 		return err
 	case "rest":
 		return w.rest()
+	case "forget":
+		return w.forget(s.word())
 	case "stop", "start", "kill", "crash", "hold", "release":
 		return w.control(l.verb, &s)
 	case "fault":
