@@ -19,7 +19,7 @@ func Spell(text string) string {
 	accents := maxAccents // so far on this letter; at first there is none
 	var letter, before rune
 	for i, r := range text {
-		mark := unicode.In(r, unicode.Mn, unicode.Mc)
+		mark := r > unicode.MaxASCII && unicode.In(r, unicode.Mn, unicode.Mc)
 		switch {
 		case unicode.IsLetter(r):
 			accents, letter = 0, r
@@ -58,7 +58,7 @@ func ignorable(r rune) bool {
 
 // odd reports whether a character cannot be told from others by looking at it.
 func odd(r rune) bool {
-	if r == '\n' || r == '\t' || r == ' ' {
+	if r == '\n' || r == '\t' || ' ' <= r && r < 0x7f {
 		return false
 	}
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Zs, unicode.Zl, unicode.Zp, unicode.M) ||

@@ -104,7 +104,7 @@ func checkSpelt(t *testing.T, text string) string {
 func TestSpell(t *testing.T) {
 	dice := rand.New(rand.NewPCG(3, 1))
 	seen := map[string]string{}
-	for range 100_000 {
+	for range many {
 		text := someText(dice)
 		shown := checkSpelt(t, text)
 		if other, ok := seen[shown]; ok && other != text {
@@ -210,7 +210,7 @@ func TestNothingLooksLikeASCII(t *testing.T) {
 	}
 	dice := rand.New(rand.NewPCG(9, 4))
 	lines := []string{"cat ./docs/list.md", "ls -la /home/x; echo 'ok'", "rm -rf \"$HOME\"/old", "scp a:b c:d", "sleep 5 && ./deploy --all", "A=1 KM=2 ./x | y > z", "echo `id` {a} ~ *!"}
-	for range 100_000 {
+	for range many {
 		line := []rune(lines[dice.IntN(len(lines))])
 		was := string(line)
 		for range 1 + dice.IntN(5) {

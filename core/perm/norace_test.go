@@ -1,0 +1,6 @@
+//go:build !race
+
+package perm
+
+// many is how many random cases a test tries.
+const many = 100_000
