@@ -2,6 +2,7 @@ package bus
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,7 +13,8 @@ import (
 )
 
 // Say takes what an external actor says at a place or in a thread, shows it
-// there, and tells mail whom it wakes. It may be called once Load has been. A *core.UserError says what is wrong with it.
+// there, and tells mail whom it wakes. It may be called once Load has been. A
+// *core.UserError says what is wrong with it.
 func (b *Bus) Say(ctx context.Context, mail Mail, say core.Saying) (core.Said, error) {
 	if say.Thread == "" {
 		if _, known := b.accounts[say.Place.Adapter]; !known {
@@ -21,14 +23,23 @@ func (b *Bus) Say(ctx context.Context, mail Mail, say core.Saying) (core.Said, e
 	}
 	say.Text = strings.ToValidUTF8(say.Text, "�")
 	say.Bots, say.Externals, say.MaxHops, say.Split = b.handles, b.o.Externals, b.o.MaxHops, b.Split
-	said, err := b.o.Store.Say(ctx, say)
-	if errors.Is(err, core.ErrNotFound) {
-		return said, &core.UserError{Text: b.nowhere(say.Place)}
+	if say.Key == "" {
+		say.Key = "once " + rand.Text()
 	}
-	if err != nil {
-		if _, told := errors.AsType[*core.UserError](err); !told {
-			b.troubled(ctx, err)
-		}
+	said, err := b.o.Store.Say(ctx, say)
+	_, told := errors.AsType[*core.UserError](err)
+	if err != nil && !told && !errors.Is(err, core.ErrNotFound) {
+		said, err = b.o.Store.Say(ctx, say) // once more: it may have been stored
+		said.Known = false
+		_, told = errors.AsType[*core.UserError](err)
+	}
+	switch {
+	case errors.Is(err, core.ErrNotFound):
+		return said, &core.UserError{Text: b.nowhere(say.Place)}
+	case told:
+		return said, err
+	case err != nil:
+		b.troubled(ctx, err)
 		return said, err
 	}
 	b.Deliver(said.Rows)
