@@ -28,7 +28,8 @@ func (s *Store) Arrived(ctx context.Context, run core.Run, most int) (core.Arriv
 			return err
 		}
 		msgs = slices.DeleteFunc(msgs, func(m core.Message) bool {
-			return m.Sender == core.Actor{Kind: core.BotActor, ID: run.Bot} || m.Answers == run.ID
+			answers := m.For == run.Bot && m.After != "" && m.After.Seq() <= run.Upto.Seq() // it was read with the question, if at all
+			return m.Sender == core.Actor{Kind: core.BotActor, ID: run.Bot} || m.Answers == run.ID || answers
 		})
 		read := 0
 		for i, m := range msgs[:min(len(msgs), most)] {

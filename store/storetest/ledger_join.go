@@ -33,7 +33,7 @@ func (h *house) join(t *rapid.T) {
 	if err != nil {
 		h.Fatal(err)
 	}
-	lines, items, read := at.th.arrived(f.model, at.bot, f.scoped, f.read, most)
+	lines, items, read := at.th.arrived(at.bot, f.scoped, f.read, most)
 	var want, got []string
 	for _, ln := range lines {
 		want = append(want, fmt.Sprintf("%s (version %d)", ln.text, ln.version))
@@ -127,9 +127,9 @@ func (h *house) step(at desk) {
 // arrived are the messages of others, as far as the bot sees them, after the first so many, up to the last
 // that waits for the bot, with the items that do; and how many messages a run
 // has read with them.
-func (th *thread) arrived(of *run, bot string, scoped bool, read, most int) (lines []*line, items []*item, upto int) {
+func (th *thread) arrived(bot string, scoped bool, read, most int) (lines []*line, items []*item, upto int) {
 	for i, ln := range th.lines[read:] {
-		if ln.by == bot || ln.answers == of && of != nil || scoped && !ln.isFor(bot) {
+		if ln.by == bot || ln.answers != nil && ln.answers.bot == bot || scoped && !ln.isFor(bot) {
 			continue
 		}
 		if most--; most < 0 {
