@@ -73,6 +73,10 @@ func (th *Thread) Reached(handle string) bool {
 	return true
 }
 
+// Deleted is the text of a message that its author has deleted before any bot
+// had begun with it.
+const Deleted = "(deleted by its author)"
+
 // Message is one post in a thread. Rows are immutable: an edit of a message
 // that no run has joined yet writes a new Version under the same ID.
 type Message struct {

@@ -371,7 +371,8 @@ func (a *acceptance) edit(e *core.Entry, place core.Place) (core.Fate, error) {
 	return core.FateEdited, a.post(&th, msg, false)
 }
 
-// withdraw ends the waiting items of a message that its author deleted.
+// withdraw ends the waiting items of a message that its author deleted. What
+// nobody has begun to answer is not read by anybody later.
 func (a *acceptance) withdraw(e *core.Entry, place core.Place) (core.Fate, error) {
 	ref, ok, err := get[platformRow](a.tx, a.platformKey(place, e.In.MessageID))
 	if err != nil || !ok || ref.Message == "" {
@@ -381,9 +382,14 @@ func (a *acceptance) withdraw(e *core.Entry, place core.Place) (core.Fate, error
 	if err != nil {
 		return "", err
 	}
+	begun, err := a.wasRead(ref.Message)
+	if err != nil {
+		return "", err
+	}
 	fate := core.FateIgnored
 	for _, it := range items {
 		if it.State != core.Queued && !(it.External() && it.State == core.Doing) {
+			begun = begun || !it.External() && it.State != core.Withdrawn
 			continue
 		}
 		fate = core.FateWithdrawn
@@ -402,7 +408,23 @@ func (a *acceptance) withdraw(e *core.Entry, place core.Place) (core.Fate, error
 		}
 	}
 	a.row.Message = ref.Message
+	if fate == core.FateWithdrawn && !begun {
+		if err := a.blank(ref); err != nil {
+			return "", err
+		}
+	}
 	return fate, a.goTo(ref.Thread)
+}
+
+// blank takes the words of a message away from whoever reads it from now on.
+func (a *acceptance) blank(ref platformRow) error {
+	msg, ok, err := a.tx.message(ref.Thread, ref.Message)
+	if err != nil || !ok {
+		return err
+	}
+	msg.Version++
+	msg.Parts, msg.Earlier = []core.Part{core.Text(core.Deleted)}, nil
+	return a.insert(messageKey(msg.Thread, msg.ID, msg.Version), msg)
 }
 
 // retract ends the run that a withdrawn item has begun before anything of it

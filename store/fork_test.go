@@ -174,7 +174,7 @@ func TestForkOfWhatChanges(t *testing.T) {
 	fork := w.current().ID
 	w.accept(w.edit("e2", "what waited"), w.event(core.InDelete, "e3", ""))
 	w.wantState(core.Withdrawn, gone...)
-	w.wantHistory(fork, "what 0", "that 0", "what waited", "what goes")
+	w.wantHistory(fork, "what 0", "that 0", "what waited", core.Deleted)
 	run := w.pick(waits...)
 	w.settle(run, end("done"))
 	w.wantState(core.Done, waits...)
@@ -183,7 +183,7 @@ func TestForkOfWhatChanges(t *testing.T) {
 	if got.Fates[0] != core.FateEdited || len(got.Items) != 1 || got.Items[0].Thread != fork {
 		t.Errorf("a correction of what is shared: %+v", got)
 	}
-	w.wantHistory(fork, "what 0", "that 0", "what waited", "what goes", "what else")
+	w.wantHistory(fork, "what 0", "that 0", "what waited", core.Deleted, "what else")
 	w.accept(w.command("new"))
 	if got := w.accept(w.edit("e2", "what is over")); got.Fates[0] != core.FateIgnored {
 		t.Errorf("a correction where nobody knows of it: %+v", got)

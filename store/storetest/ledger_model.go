@@ -256,7 +256,8 @@ func (l *ledger) edit(id, text string) (core.Fate, []*item) {
 	return core.FateEdited, l.message(ln.th.channel, id, ln.from, text)
 }
 
-// withdraw ends what waits of a message, and lets go what waited for that.
+// withdraw ends what waits of a message, and lets go what waited for that. Its
+// words go if no bot has begun with it.
 func (l *ledger) withdraw(id string) (fate core.Fate, released []*item) {
 	fate = core.FateIgnored
 	ln := l.lines[id]
@@ -268,6 +269,11 @@ func (l *ledger) withdraw(id string) (fate core.Fate, released []*item) {
 			fate, it.state = core.FateWithdrawn, core.Withdrawn
 			released = append(released, ln.th.release(it.bot)...)
 		}
+	}
+	begun := slices.ContainsFunc(ln.items, func(it *item) bool { return it.bot != ci && it.state != core.Withdrawn })
+	if fate == core.FateWithdrawn && !begun {
+		ln.text = core.Deleted
+		ln.version++
 	}
 	return fate, released
 }
