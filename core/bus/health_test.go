@@ -38,11 +38,11 @@ func TestHealth(t *testing.T) {
 		r.after(59 * time.Second)
 		want("", "connecting for 59 seconds")
 		state.Store(&core.Health{LastInbound: time.Now()})
-		want("", "up, last heard 0s ago") // nobody has looked yet
+		want("", "up, last heard just now") // nobody has looked yet
 		r.after(lookEvery)
-		want("adapter.up chat, adapter.up other", "up for 4 seconds, last heard 5s ago")
+		want("adapter.up chat, adapter.up other", "up for 4 seconds, last heard 5 seconds ago")
 		r.after(time.Minute)
-		want("", "up for 1 minute, last heard 1m5s ago")
+		want("", "up for 1 minute, last heard 1 minute ago")
 		state.Store(&core.Health{LastInbound: time.Now(), Trouble: "The platform does not answer."})
 		r.after(lookEvery)
 		want("adapter.deaf chat The platform does not answer., adapter.deaf other The platform does not answer.", "in trouble for 4 seconds: The platform does not answer.")
@@ -50,7 +50,7 @@ func TestHealth(t *testing.T) {
 		want("", "in trouble for 3 hours: The platform does not answer.")
 		state.Store(&core.Health{LastInbound: time.Now()})
 		r.after(lookEvery)
-		want("adapter.up chat, adapter.up other", "up for 4 seconds, last heard 5s ago")
+		want("adapter.up chat, adapter.up other", "up for 4 seconds, last heard 5 seconds ago")
 		r.ledger.fills(true)
 		state.Store(&core.Health{Trouble: "No network."})
 		r.after(49 * time.Hour)

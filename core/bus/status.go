@@ -97,7 +97,10 @@ func (h AdapterHealth) words() string {
 		if h.LastInbound.IsZero() { // it does not say
 			return "up" + since
 		}
-		return fmt.Sprintf("up%s, last heard %s ago", since, time.Since(h.LastInbound).Round(time.Second))
+		if d := span(h.LastInbound); d != "" {
+			return "up" + since + ", last heard " + d + " ago"
+		}
+		return "up" + since + ", last heard just now"
 	}
 	return "connecting" + since
 }
