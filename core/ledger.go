@@ -167,6 +167,6 @@ type Scene struct {
 	Thread   Thread
 	Messages []Message // from the bot's cut to Upto, as far as it sees them, latest versions; and later replies of the bot that stand before that
 	Total    int       // messages of the thread up to Upto, whoever sees them
-	Upto     ID        // newest message that the bot may know
+	Upto     ID        // newest message that there was, whoever sees it
 	Steps    []Step    // of a resumed run
 }

@@ -419,7 +419,7 @@ func (a *acceptance) withdraw(e *core.Entry, place core.Place) (core.Fate, error
 // blank takes the words of a message away from whoever reads it from now on.
 func (a *acceptance) blank(ref platformRow) error {
 	msg, ok, err := a.tx.message(ref.Thread, ref.Message)
-	if err != nil || !ok {
+	if err != nil || !ok || msg.Answers != "" { // an answer was read when it came
 		return err
 	}
 	msg.Version++

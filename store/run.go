@@ -71,7 +71,8 @@ func (s *Store) Pick(ctx context.Context, items []core.Item, window, most int) (
 // items of the oldest messages and the thread up to the first that is left.
 func (t *tx) join(th core.Thread, mail []core.Item, window, most int) ([]core.Item, core.Scene, error) {
 	run := core.Run{Bot: mail[0].Bot, Thread: th.ID, Scoped: th.Scoped(mail[0].Bot), Late: th.Late}
-	joined, upto := head(mail, most)
+	cut := th.Cuts[run.Bot]
+	joined, upto := head(mail, most, cut)
 	run.Upto = upto
 	scene, err := t.scene(th, run, window)
 	if err != nil || upto != "" {
@@ -80,7 +81,7 @@ func (t *tx) join(th core.Thread, mail []core.Item, window, most int) ([]core.It
 	if mail, err = t.latecomers(mail, scene); err != nil {
 		return nil, scene, err
 	}
-	joined, upto = head(mail, most)
+	joined, upto = head(mail, most, cut)
 	if upto == "" {
 		return joined, scene, nil
 	}
@@ -90,8 +91,9 @@ func (t *tx) join(th core.Thread, mail []core.Item, window, most int) ([]core.It
 }
 
 // head is the items of the oldest messages, and the number before the first
-// message after them that is left; upto is empty if there is none.
-func head(mail []core.Item, most int) (joined []core.Item, upto core.ID) {
+// message after them that is left and not older than the window anyway; upto is
+// empty if there is none.
+func head(mail []core.Item, most int, cut core.ID) (joined []core.Item, upto core.ID) {
 	messages := map[core.ID]bool{}
 	var newest uint64
 	for i, it := range mail {
@@ -104,7 +106,7 @@ func head(mail []core.Item, most int) (joined []core.Item, upto core.ID) {
 			continue
 		}
 		for _, left := range mail[i:] {
-			if n := left.Message.Seq(); n > newest && (upto == "" || n <= upto.Seq()) {
+			if n := left.Message.Seq(); n > newest && n >= cut.Seq() && (upto == "" || n <= upto.Seq()) {
 				upto = core.NewID(core.KindMessage, n-1)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 // resumed run's steps. It is more than window messages, so that whoever folds
 // them knows what goes, but bounded.
 func (t *tx) scene(th core.Thread, run core.Run, window int) (core.Scene, error) {
-	sc := core.Scene{Thread: th}
+	sc := core.Scene{Thread: th, Upto: run.Upto}
 	cut := th.Cuts[run.Bot]
 	if run.Cut != "" {
 		cut = run.Cut
@@ -34,13 +34,13 @@ func (t *tx) scene(th core.Thread, run core.Run, window int) (core.Scene, error)
 	if n := len(sc.Messages); n > 0 {
 		sc.Upto, sc.Total = sc.Messages[n-1].ID, sc.Messages[n-1].N
 	}
-	if run.Scoped {
+	if run.Scoped || len(sc.Messages) == 0 {
 		newest, err := t.history(th, eyes{}, "", run.Upto, 1)
 		if err != nil {
 			return sc, err
 		}
 		for _, m := range newest {
-			sc.Total = m.N
+			sc.Upto, sc.Total = m.ID, m.N
 		}
 	}
 	if run.Upto != "" {

@@ -270,7 +270,7 @@ func (l *ledger) withdraw(id string) (fate core.Fate, released []*item) {
 			released = append(released, ln.th.release(it.bot)...)
 		}
 	}
-	begun := slices.ContainsFunc(ln.items, func(it *item) bool { return it.bot != ci && it.state != core.Withdrawn })
+	begun := ln.answers != nil || slices.ContainsFunc(ln.items, func(it *item) bool { return it.bot != ci && it.state != core.Withdrawn })
 	if fate == core.FateWithdrawn && !begun {
 		ln.text = core.Deleted
 		ln.version++
