@@ -55,12 +55,13 @@ func (s *Store) Delivered(ctx context.Context, row core.Row, r core.Receipt) (ag
 }
 
 // RowOpened stores the receipt of the piece that the row's text will replace,
-// so that a crash between the two finds it.
+// so that a crash between the two finds it. A row that is shown again has its
+// piece already.
 func (s *Store) RowOpened(ctx context.Context, row core.Row, r core.Receipt) error {
 	return s.update(ctx, func(t *tx) error {
 		key := rowKey(row.Place, row.Seq, row.Chunk)
 		have, ok, err := get[core.Row](t, key)
-		if err != nil || !ok {
+		if err != nil || !ok || have.Again {
 			return err
 		}
 		have.Edit = r.ID
