@@ -97,7 +97,8 @@ var attacks = []attack{
 		return s.forge(s.ann, s.room, s.card, s.value("allow once"))
 	}},
 	{name: "two presses at once", told: says("has refused it already"), leaves: core.AskDenied, do: func(s *siege) error {
-		return errors.Join(s.press(s.ann, "Deny"), s.press(s.ann, "Allow once"))
+		allow := s.value("allow once") // it may be gone from the screen a moment later
+		return errors.Join(s.press(s.ann, "Deny"), s.forge(s.ann, s.room, s.card, allow))
 	}},
 	{name: "a press after the time", told: says(tooLate), leaves: core.AskExpired, do: func(s *siege) error {
 		s.pass(11 * time.Minute)
