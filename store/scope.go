@@ -14,8 +14,19 @@ import (
 // forBots notes for whom a message is, which came just now or has been for them
 // since it came. What is noted already stays.
 func (t *tx) forBots(thread, msg core.ID, bots ...string) error {
-	for _, bot := range bots {
-		if err := t.Put(forKey(thread, bot, msg), nil); err != nil {
+	keys := make([][]byte, len(bots))
+	for i, bot := range bots {
+		keys[i] = forKey(thread, bot, msg)
+	}
+	rows, err := t.Get(keys...)
+	if err != nil {
+		return err
+	}
+	for i, key := range keys {
+		if rows[i] != nil {
+			continue
+		}
+		if err := t.Put(key, nil); err != nil {
 			return err
 		}
 	}

@@ -88,3 +88,32 @@ func TestSortReleasesOnce(t *testing.T) {
 		t.Errorf("a third time: %+v, %v", again, err)
 	}
 }
+
+// A run that waits does not find, when it goes on, a message that became its
+// bot's later where it has read already; also if that was given up and tried
+// again meanwhile.
+func TestSortedBehindARun(t *testing.T) {
+	w := newWorld(t)
+	w.settle(w.pick(w.say("@chief begin")...), end("begun"))
+	item := unsorted(w, "and this")
+	run, _ := w.park(w.say("@scout look")...)
+	if !run.Scoped {
+		t.Fatal("the run reads all of the thread")
+	}
+	woken, err := w.store.Sort(t.Context(), []core.Item{item}, scout, core.Usage{})
+	w.must(err)
+	w.desk("chat:owner", func(d core.Desk) error { _, err := d.Purge(item.Thread, scout, "Ann"); return err })
+	w.wantState(core.Cancelled, woken...)
+	if again := w.accept(w.command("retry")).Items; len(again) != 1 || again[0].Bot != scout || again[0].Message != item.Message {
+		t.Fatalf("tried again is %+v", again)
+	}
+	answer := w.command("answer")
+	answer.Args = "red"
+	_, scene, err := w.store.Pick(t.Context(), w.accept(answer).Items, 80, 80)
+	w.must(err)
+	for _, m := range scene.Messages {
+		if m.ID == item.Message {
+			t.Errorf("the run reads %q now, before what woke it", m.Text())
+		}
+	}
+}
