@@ -112,13 +112,29 @@ func (s *Store) Park(ctx context.Context, run core.Run, step core.Step, open *co
 // itself for failed. Whoever ends the run then tells of it: in its transaction
 // it finds out that it is stored, and once that is done, takes it with told.
 func (s *Store) untold(t *tx, run core.ID) (bool, error) {
-	p, unsure := s.parked.get(string(run))
-	if !unsure || len(p.Rows) == 0 {
-		return false, nil
+	p, _ := s.parked.get(string(run))
+	rows, err := t.waiting(p.Rows)
+	return len(rows) > 0, err
+}
+
+// waiting are those of the rows that wait to be delivered: of a transaction that
+// took itself for failed, all if it was stored, else none.
+func (t *tx) waiting(rows []core.Row) ([]core.Row, error) {
+	keys := make([][]byte, len(rows))
+	for i, r := range rows {
+		keys[i] = rowKey(r.Place, r.Seq, r.Chunk)
 	}
-	first := p.Rows[0]
-	have, err := t.Get(rowKey(first.Place, first.Seq, first.Chunk))
-	return err == nil && have[0] != nil, err
+	have, err := t.Get(keys...)
+	if err != nil {
+		return nil, err
+	}
+	var out []core.Row
+	for i, r := range rows {
+		if have[i] != nil {
+			out = append(out, r)
+		}
+	}
+	return out, nil
 }
 
 // told takes what the Parks of runs that have ended told nobody of: the rows and

@@ -45,7 +45,10 @@ func (s *Store) Fork(ctx context.Context, row core.Row, r core.Receipt) ([]core.
 		}
 		at := core.Place{Adapter: post.Place.Adapter, Channel: post.Place.Channel, Topic: r.ID}
 		if _, begun, err := t.threadAt(at); err != nil || begun {
-			out, _ = s.branched.get(string(post.ID))
+			if err == nil {
+				told, _ := s.branched.get(string(post.ID))
+				out, err = t.waiting(told)
+			}
 			return err
 		}
 		var f forking

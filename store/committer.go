@@ -33,6 +33,7 @@ type Backend interface {
 type Committer struct {
 	backend Backend
 	closed  chan struct{} // closed when the backend is
+	seq     uint64        // the last number that a closure got; the leader's
 
 	mu      sync.Mutex // guards the fields below
 	leading bool       // a batch is running, or its leader has been named
@@ -237,7 +238,7 @@ func (c *Committer) run(batch []*call) (err error) {
 	err = c.backend.Commit(func(tx Tx) error {
 		keep := false
 		for _, k := range batch {
-			t := batchTx{Tx: tx}
+			t := batchTx{Tx: tx, seq: &c.seq}
 			k.err = protect(k.f, &t)
 			switch {
 			case k.err == nil:
@@ -267,8 +268,9 @@ func (c *Committer) run(batch []*call) (err error) {
 // batchTx is the Tx of one closure of a batch; it notes what the closure did.
 type batchTx struct {
 	Tx
-	wrote   bool // called Put or Delete
-	counted bool // called Seq; a number lost to a failed closure is only a gap
+	wrote   bool    // called Put or Delete
+	counted bool    // called Seq; a number lost to a failed closure is only a gap
+	seq     *uint64 // the last number of any closure, also of one that was rolled back
 }
 
 func (t *batchTx) Put(key, value []byte) error {
@@ -283,7 +285,13 @@ func (t *batchTx) Delete(key []byte) error {
 
 func (t *batchTx) Seq() (uint64, error) {
 	t.counted = true
-	return t.Tx.Seq()
+	for {
+		n, err := t.Tx.Seq()
+		if err != nil || n > *t.seq {
+			*t.seq = max(*t.seq, n)
+			return n, err
+		}
+	}
 }
 
 // protect calls f and makes a panic its error.

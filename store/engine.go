@@ -45,7 +45,9 @@ type Tx interface {
 	// ScanBack is Scan from the end: the greatest keys below to come first.
 	ScanBack(from, to []byte, limit int) ([]KV, error)
 	// Seq returns the next number of the store-wide sequence: from 1, strictly
-	// increasing over committed transactions, never reused, gaps allowed.
+	// increasing, gaps allowed. A number is never another's: what is committed
+	// keeps it for ever, and what was rolled back, or may have been, as long as
+	// the engine is open.
 	Seq() (uint64, error)
 	// Now is the time of the transaction, to the millisecond, in UTC.
 	Now() time.Time

@@ -345,9 +345,10 @@ func (s *Store) Attempted(ctx context.Context, item core.ID, a core.Attempt) (co
 			return err
 		}
 		if it.State.Terminal() {
-			out, _ = s.attempted.get(string(item))
+			earlier, _ := s.attempted.get(string(item))
 			out.Item = it
-			return nil
+			out.Rows, err = t.waiting(earlier.Rows)
+			return err
 		}
 		out.Rows, err = t.attempted(&it, a)
 		out.Item = it

@@ -2,11 +2,13 @@ package store_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"bellhop/core"
+	"bellhop/store/memkv"
 )
 
 // tell has night speak to ci, and a first try fail.
@@ -82,5 +84,34 @@ func TestRelayedAfter(t *testing.T) {
 	w.deliver(said.Rows...)
 	if later := w.pick(said.Items...); later.Reply.After == run.Reply.After || later.Reply.After == "" {
 		t.Errorf("once it is shown, the run looks after %q", later.Reply.After)
+	}
+}
+
+// Of an errand's last try that took itself for failed there is something to
+// show if it was stored, and nothing if it was not, though the errand has ended
+// otherwise since.
+func TestAttemptedFaultThenDropped(t *testing.T) {
+	for _, when := range []memkv.When{memkv.Before, memkv.After} {
+		t.Run(when.String(), func(t *testing.T) {
+			w := newWorld(t)
+			it := w.tell()
+			last := core.Attempt{Failed: "it is gone", Notice: func(p core.Place) []core.Piece { return split(p, "lost") }}
+			w.fault(when)
+			_, err := w.store.Attempted(t.Context(), it.ID, last)
+			w.wantErr(err, errFault)
+			e := w.command("cancel")
+			e.Args = string(it.ID)
+			w.deliver(w.accept(e).Rows...)
+			got, err := w.store.Attempted(t.Context(), it.ID, last)
+			w.must(err)
+			state, rows := core.Cancelled, []string(nil)
+			if when == memkv.After {
+				state, rows = core.Failed, []string{"lost"}
+			}
+			if got.Item.State != state || !slices.Equal(texts(got.Rows), rows) {
+				t.Errorf("the errand is %s, and to show is %q", got.Item.State, texts(got.Rows))
+			}
+			w.deliver(got.Rows...)
+		})
 	}
 }

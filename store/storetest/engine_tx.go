@@ -127,7 +127,7 @@ func testEmptiedPages(t *testing.T, open func() Engine) {
 
 func testSeq(t *testing.T, open func() Engine) {
 	e := open()
-	var last uint64
+	var last, kept uint64 // the last of all, and of what is committed
 	next := func(want error) {
 		t.Helper()
 		var got uint64
@@ -147,8 +147,9 @@ func testSeq(t *testing.T, open func() Engine) {
 		if !errors.Is(err, want) {
 			t.Fatalf("Update = %v, want %v", err, want)
 		}
+		last = got
 		if err == nil {
-			last = got
+			kept = got
 		}
 	}
 	next(nil)
@@ -158,8 +159,9 @@ func testSeq(t *testing.T, open func() Engine) {
 	for range 3 {
 		next(errTest)
 		next(nil)
+		next(errTest)
 		closeEngine(t, e)
-		e = open()
+		e, last = open(), kept
 	}
 	next(nil)
 	closeEngine(t, e)
