@@ -175,6 +175,7 @@ func (a *adapter) show(o core.Outbound) (core.Receipt, error) {
 	case a.moved[o.Place.Channel] != "":
 		return core.Receipt{}, &core.Moved{From: o.Place.Channel, To: a.moved[o.Place.Channel]}
 	}
+	a.nonces = append(a.nonces, nonces(o.Buttons)...)
 	if o.Status != "" {
 		o.Text = strings.TrimSpace(o.Text + "\n\n_" + o.Status + "_")
 	}

@@ -58,6 +58,9 @@ func chaos(r *rand.Rand) string {
 	if r.IntN(3) == 0 {
 		say("rule all allow nothing")
 	}
+	if r.IntN(3) == 0 {
+		say("pairing")
+	}
 	busy := pick("queue", "steer")
 	say("bot chief history=24000/%s busy=%s", pick("4", "80"), busy)
 	say("bot engineer")
@@ -80,7 +83,7 @@ func chaos(r *rand.Rand) string {
 		length *= 4
 	}
 	for range length {
-		switch r.IntN(25) {
+		switch r.IntN(26) {
 		case 0, 1, 2, 3:
 			say("say %s", pick("dm alice Hello.", "dm bob Hello there.", "#ops bob @bellhop hello", "dm alice Are you there?"))
 		case 4:
@@ -123,6 +126,8 @@ func chaos(r *rand.Rand) string {
 			say("say %s %s", pick("dm alice", "dm bob", "#ops bob", "#ops alice"), pick("red", "@bellhop 2", "yes", "no", "/answer at noon", "/allow", "/deny", "/inbox"))
 		case 23:
 			say("advance %s", pick("6m", "11m", "61m", "25h"))
+		case 25:
+			say("say dm %s", pick("mallory Hello?", "mallory Let me in.", "mallory /start 0000-0002", "alice /pair 0000-0001", "alice /pair new", "alice /pair remove chat:mallory", "bob /link", "mallory /link 0000-0002"))
 		case 24:
 			say("crash %s %s", pick("before", "after"), pick("park", "lapse", "accept"))
 		}

@@ -33,6 +33,7 @@ func (w *world) check() {
 	c.checkCalls(slices.DeleteFunc(w.minds.of(""), func(a *asked) bool { return a.attempt == nil })) // titles are no runs
 
 	unfinished := len(w.left(books)) > 0
+	c.checkSecrets(w)
 	if n := w.failures(); n > w.failed {
 		w.failed, w.troubled = n, true
 	}
@@ -108,6 +109,10 @@ func undone(books store.Books) []string {
 	return out
 }
 
+// trouble reports whether a key is that of a word to the owner about trouble,
+// which goes past the ledger.
+func trouble(key string) bool { return strings.HasPrefix(key, "trouble/") }
+
 // chunkKey is the Outbound.Key of a piece.
 func chunkKey(post core.ID, chunk int) string { return fmt.Sprintf("%s/%d", post, chunk) }
 
@@ -119,7 +124,7 @@ func (c *checker) checkShown(p *platform) {
 	seen := map[string]string{}
 	for at, room := range p.rooms {
 		for _, m := range room {
-			if m.person != "" || strings.HasPrefix(m.key, "trouble/") {
+			if m.person != "" || trouble(m.key) {
 				continue
 			}
 			if other := seen[m.key]; other != "" {
@@ -224,6 +229,9 @@ func (c *checker) checkOrder(w *world) {
 		p.mu.Lock()
 		last := map[core.Place]shown{}
 		for _, s := range p.finals {
+			if trouble(s.key) {
+				continue
+			}
 			before, ok := last[s.place]
 			x, y := w.journal.order[before.key], w.journal.order[s.key]
 			if ok && (y.before(x) || x.seq == y.seq && before.chunk() > s.chunk()) {

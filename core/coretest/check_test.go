@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"bellhop/core"
+	"bellhop/store"
 )
 
 // TestCheckFinds breaks a sound world in one way each and shows that the
@@ -22,10 +23,7 @@ say dm alice Two.
 `
 	alice := core.Place{Adapter: "chat", Channel: "alice"}
 	room := func(w *world) []*message { return w.platforms[0].rooms[alice] }
-	tests := []struct {
-		name, want string
-		damage     func(w *world)
-	}{
+	finds(t, script, []damage{
 		{"a piece twice", "both show", func(w *world) {
 			w.platforms[0].rooms[alice] = append(room(w), room(w)[1])
 		}},
@@ -58,14 +56,59 @@ say dm alice Two.
 			*m = (*m)[:2]
 		}},
 		{"a result without its call", "not open", func(w *world) { w.minds.calls[1].call.Messages[1].Calls = nil }},
+	})
+}
+
+// TestCheckFindsSecrets lets a code and what a button proves out in one way each.
+func TestCheckFindsSecrets(t *testing.T) {
+	const script = `
+adapter chat buttons=true
+pairing
+rule all ask fire
+say dm mallory Hello.
+llm chief tool fire {}
+say dm alice One.
+`
+	nonce := func(w *world) string { return w.platforms[0].nonces[0] }
+	row := func(w *world, text string) {
+		if err := w.engine.Update(t.Context(), func(tx store.Tx) error { return tx.Put([]byte("!"), []byte(text)) }); err != nil {
+			t.Error(err)
+		}
 	}
+	finds(t, script, []damage{
+		{"a model reads a code", "reads the secret 0000-0001", func(w *world) {
+			w.clean = clean{}
+			w.minds.calls[0].call.Messages[0].Content += "0000-0001"
+		}},
+		{"a model reads a nonce", "reads the secret", func(w *world) {
+			w.clean = clean{}
+			w.minds.calls[0].call.System += nonce(w)
+		}},
+		{"the log has a nonce", "the log has", func(w *world) { w.log.Info("pressed", "button", "allow 1 "+nonce(w)) }},
+		{"a message shows a nonce", "shows the secret", func(w *world) {
+			room := w.platforms[0].rooms[core.Place{Adapter: "chat", Channel: "alice"}]
+			room[len(room)-1].text += nonce(w)
+		}},
+		{"the store has a code", `the store has the secret 00000001 in "!"`, func(w *world) { row(w, "00000001") }},
+	})
+}
+
+// damage is done to a sound world, of which the checker must then say what is wanted.
+type damage struct {
+	name, want string
+	do         func(w *world)
+}
+
+// finds holds the talk, does each damage after it, and looks at what is found.
+func finds(t *testing.T, script string, tests []damage) {
+	t.Helper()
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w, lines := newWorld(t, script)
 				defer w.end()
 				w.hold(lines)
-				tt.damage(w)
+				tt.do(w)
 				w.check()
 				if found := strings.Join(w.found(), "\n"); !strings.Contains(found, tt.want) {
 					t.Errorf("found %q, want %q", found, tt.want)

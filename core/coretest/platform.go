@@ -40,6 +40,7 @@ type platform struct {
 	deleted  []string // keys of our messages that somebody has deleted
 	began    time.Time
 	previews []preview
+	nonces   []string // of the buttons that were ever to be shown
 }
 
 // message is one message on the platform.

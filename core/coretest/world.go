@@ -42,6 +42,7 @@ type world struct {
 	acts     int    // lines so far that were more than a preparation
 	failed   int    // calls and commits that have been made to fail so far
 	troubled bool   // something has failed since nothing was left to do
+	clean    clean  // what is known to hold no secret
 
 	mu       sync.Mutex // guards the fields below
 	problems []string
