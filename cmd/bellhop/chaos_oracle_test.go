@@ -1,8 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -45,6 +49,7 @@ func (c *chaos) judge() {
 		}
 	})
 	c.examineLogs()
+	c.examineFiles()
 	c.t.Logf("seed %d: %d kills (%d at a chosen moment), %d orderly stops, %.1f s of mayhem; %d messages, %d answered, %d ended with a notice, %d among stops and retries, %d commands",
 		c.seed, c.killed, c.sprung, c.stops, c.mayhem.Seconds(), v.messages, v.answered, v.noticed, v.restless, v.commands)
 	c.t.Logf("lost %d, doubled %d, strays %d, out of order %d, in the wrong place %d; %d answers in the status line of another, %d status lines out of reach",
@@ -55,10 +60,39 @@ func (c *chaos) judge() {
 func (c *chaos) examineLogs() {
 	for i, p := range c.logs {
 		log := p.out.String() + p.log.String()
-		for _, bad := range slices.Concat([]string{"panic", "goroutine ", "DATA RACE", `"level":"ERROR"`, apiKey}, slices.Collect(maps.Values(c.town.secrets()))) {
+		for _, bad := range append(c.secrets(), "panic", "goroutine ", "DATA RACE", `"level":"ERROR"`) {
 			if at := strings.Index(log, bad); at >= 0 {
 				c.t.Errorf("process %d wrote %q:\n%s", i+1, bad, log[max(0, at-500):min(len(log), at+2000)])
 			}
+		}
+	}
+}
+
+// examineFiles looks for secrets in all that the processes have stored.
+func (c *chaos) examineFiles() {
+	err := filepath.WalkDir(c.store, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		c.keepsSecret(path, content)
+		return err
+	})
+	if err != nil {
+		c.t.Error(err)
+	}
+}
+
+// secrets are what the processes are given and nobody may read.
+func (c *chaos) secrets() []string {
+	return append(slices.Collect(maps.Values(c.town.secrets())), apiKey)
+}
+
+// keepsSecret looks for secrets in what somebody can read.
+func (c *chaos) keepsSecret(what string, text []byte) {
+	for _, secret := range c.secrets() {
+		if at := bytes.Index(text, []byte(secret)); at >= 0 {
+			c.t.Errorf("a secret is in %s: %q", what, text[max(0, at-200):min(len(text), at+200)])
 		}
 	}
 }
@@ -130,6 +164,7 @@ func (j *jury) read() sheet {
 		if !s.Own {
 			continue
 		}
+		j.keepsSecret("a message", []byte(s.Text))
 		known := sh.take(j, s) || j.place.restless && s.Text != "…"
 		switch {
 		case known && ids[s.ID] == 1:

@@ -241,6 +241,12 @@ func (c *chaos) platform() http.Handler {
 func (c *chaos) thinker() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.at(asking)
+		prompt, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		c.keepsSecret("a prompt", prompt)
+		r.Body = io.NopCloser(bytes.NewReader(prompt))
 		c.model.ServeHTTP(w, r)
 		c.at(modelDone)
 	})
@@ -252,9 +258,9 @@ func (c *chaos) think(a inquiry) act {
 		do := act{pause: upTo(r, 40*time.Millisecond)}
 		switch roll := r.IntN(100); {
 		case roll < 5:
-			return act{status: http.StatusTooManyRequests}
+			return act{status: http.StatusTooManyRequests, says: "too much for " + a.key}
 		case roll < 10:
-			return act{status: http.StatusInternalServerError}
+			return act{status: http.StatusInternalServerError, says: "not well with " + a.key}
 		case roll < 22 && !a.afterTool():
 			do.tool, do.pieces = "read_history", []string{"Let me look it up."}
 			return do
