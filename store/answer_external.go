@@ -26,11 +26,16 @@ func (s *Store) AnswerAs(ctx context.Context, in core.ExternalAnswer) (core.Said
 		if err != nil {
 			return err
 		}
+		text := in.Text
+		if choice, ok := ask.Choice(text); ok {
+			text = choice
+		}
+		by := core.Requester{Name: in.From}
 		before, unsure := s.said.get(key)
 		switch {
 		case !ok:
 			return &core.UserError{Text: fmt.Sprintf("there is no question %s", in.Ask)}
-		case ask.State != core.AskOpen && unsure:
+		case ask.State != core.AskOpen && unsure && ask.By == by && ask.Answer == text:
 			out = before
 			return nil
 		case ask.Kind != core.QuestionAsk:
@@ -40,12 +45,8 @@ func (s *Store) AnswerAs(ctx context.Context, in core.ExternalAnswer) (core.Said
 		case !slices.Contains(th.Externals, in.From):
 			return &core.UserError{Text: fmt.Sprintf("%s takes no part in the conversation of %s: somebody there must mention @%[1]s first", in.From, in.Ask)}
 		}
-		text := in.Text
-		if choice, ok := ask.Choice(text); ok {
-			text = choice
-		}
 		msg := core.Message{Sender: core.Actor{Kind: core.ExternalActor, ID: in.From}, Name: in.From, Parts: []core.Part{core.Text(text)}}
-		d := verdict(ask, core.Answer{By: core.Requester{Name: in.From}, Text: text}, &msg)
+		d := verdict(ask, core.Answer{By: by, Text: text}, &msg)
 		d.tell = in.Externals
 		out.Rows, out.Items, err = t.conclude(ask, d, in.Split)
 		ended = err == nil

@@ -115,3 +115,36 @@ func TestAttemptedFaultThenDropped(t *testing.T) {
 		})
 	}
 }
+
+// An external actor's answer that took itself for failed is theirs if it was
+// stored; else somebody may answer first, and the actor is told.
+func TestAnswerAsFault(t *testing.T) {
+	for _, when := range []memkv.When{memkv.Before, memkv.After} {
+		t.Run(when.String(), func(t *testing.T) {
+			w := newWorld(t)
+			it := w.tell()
+			_, ask := w.park(w.say("which?")...)
+			in := core.ExternalAnswer{From: it.Bot, Ask: ask, Text: "1", Externals: []string{it.Bot}, Split: split}
+			w.fault(when)
+			_, err := w.store.AnswerAs(t.Context(), in)
+			w.wantErr(err, errFault)
+			person := w.command("answer")
+			person.Args = "blue"
+			a := w.accept(person)
+			w.deliver(a.Rows...)
+			said, err := w.store.AnswerAs(t.Context(), in)
+			w.deliver(said.Rows...)
+			wrong, refused := errors.AsType[*core.UserError](err)
+			switch when {
+			case memkv.Before:
+				if !refused || !strings.Contains(wrong.Text, "is answered") || len(a.Items) != 1 || len(said.Rows)+len(said.Items) > 0 {
+					t.Errorf("%v; the person wakes %+v, the actor %+v", err, a.Items, said)
+				}
+			case memkv.After:
+				if err != nil || len(a.Items) > 0 || len(said.Items) != 1 || said.Items[0].Kind != core.ResumeItem {
+					t.Errorf("%v; the person wakes %+v, the actor %+v", err, a.Items, said)
+				}
+			}
+		})
+	}
+}
