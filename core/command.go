@@ -161,10 +161,9 @@ type Forked struct {
 
 // TaskEnd is what a CancelTask has found and done.
 type TaskEnd struct {
-	Messages  int   // how many go without an answer now
-	Known     bool  // there is such a task
-	Elsewhere bool  // it belongs to another place, and goes on
-	State     State // how it had ended before
+	Messages int   // how many go without an answer now
+	Known    bool  // there is such a task at the place
+	State    State // how it had ended before
 }
 
 // Purged is what a Purge has found and done.

@@ -25,10 +25,11 @@ func (d *desk) CancelTask(at core.Place, id core.ID, by string) (core.TaskEnd, e
 		if err != nil {
 			return end, err
 		}
+		if !ok {
+			continue // of another place: who is here need not know of it
+		}
 		end.Known = true
 		switch {
-		case !ok:
-			end.Elsewhere = true
 		case it.State.Terminal():
 			end.State = it.State
 		default:

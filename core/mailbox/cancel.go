@@ -27,10 +27,8 @@ func cancel(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
 			id, plural(end.Messages-1, "other message"), inv.Mark)}, nil
 	case end.Messages > 0:
 		return core.CommandReply{Text: fmt.Sprintf("Cancelled %s. %sretry takes it up again.", id, inv.Mark)}, nil
-	case end.Elsewhere:
-		return nothing(fmt.Sprintf("%s belongs to another conversation. Cancel it there.", id))
 	case end.Known:
 		return nothing(fmt.Sprintf("%s has ended already: it is %s.", id, end.State))
 	}
-	return nothing(fmt.Sprintf("I know no task %s.", id))
+	return core.CommandReply{}, unknownTask(inv, string(id))
 }

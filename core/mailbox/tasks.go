@@ -150,7 +150,7 @@ func retryable(l core.TaskLife) bool {
 // named is the task whose id the arguments are, or the one that gave its number
 // to a run or a post.
 func named(inv core.Invocation) (core.TaskLife, error) {
-	unknown := &core.UserError{Text: "There is no task " + code(inv.Args) + " here. " + inv.Mark + "tasks lists them."}
+	unknown := unknownTask(inv, inv.Args)
 	id, err := core.ParseID(inv.Args)
 	if err != nil || !strings.ContainsRune("irp", rune(id.Kind())) {
 		return core.TaskLife{}, unknown
@@ -184,4 +184,8 @@ func idList(ids []core.ID) string {
 		names[i] = string(id)
 	}
 	return strings.Join(names, ", ")
+}
+
+func unknownTask(inv core.Invocation, id string) error {
+	return &core.UserError{Text: "There is no task " + code(id) + " here. " + inv.Mark + "tasks lists them."}
 }
