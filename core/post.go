@@ -37,8 +37,9 @@ type Post struct {
 	Ended   time.Time `json:"ended,omitzero"` // last receipt, or given up
 
 	// Fork: what shows it begins a thread, which shares what was said in Thread up
-	// to this message.
-	Fork ID `json:"fork,omitempty"`
+	// to this message; and Begun is that thread.
+	Fork  ID `json:"fork,omitempty"`
+	Begun ID `json:"begun,omitempty"`
 
 	Feedback []Feedback `json:"feedback,omitempty"` // oldest first
 

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -25,15 +26,21 @@ func (d *desk) Branch(at core.Place, message core.ID, text func(core.Message) (t
 // branchText is the first word in the thread of a fork, which some platforms
 // need for it to be there, and where others show nothing else. To reply reaches
 // us wherever we listen.
-func branchText(name string, at core.ID) string {
-	if name == "" { // of a release before, or lost
-		return fmt.Sprintf("I see what was said up to %s. Reply here to go on.", at)
+func branchText(name string, at core.ID, left bool) string {
+	seen := string(at)
+	if name != "" { // not of a release before, nor lost
+		seen = fmt.Sprintf("`%s` (%s)", name, at)
 	}
-	return fmt.Sprintf("I see what was said up to `%s` (%s). Reply here to go on.", name, at)
+	if left {
+		seen += ", and not what was written here before I could note that"
+	}
+	return fmt.Sprintf("I see what was said up to %s. Reply here to go on.", seen)
 }
 
 // Fork begins the thread that the message which shows the row begins. It
-// returns what is to be said there; nothing, if that has been done.
+// returns what is to be said there; nothing, if that has been done. Where
+// somebody has written there already, that conversation is left, as by Archive:
+// what it is about goes on.
 func (s *Store) Fork(ctx context.Context, row core.Row, r core.Receipt) ([]core.Row, error) {
 	var out []core.Row
 	var ended bool
@@ -44,11 +51,13 @@ func (s *Store) Fork(ctx context.Context, row core.Row, r core.Receipt) ([]core.
 			return err
 		}
 		at := core.Place{Adapter: post.Place.Adapter, Channel: post.Place.Channel, Topic: r.ID}
-		if _, begun, err := t.threadAt(at); err != nil || begun {
-			if err == nil {
-				told, _ := s.branched.get(string(post.ID))
-				out, err = t.waiting(told)
-			}
+		if post.Begun != "" {
+			told, _ := s.branched.get(string(post.ID))
+			out, err = t.waiting(told)
+			return err
+		}
+		was, early, err := t.threadAt(at)
+		if err != nil {
 			return err
 		}
 		var f forking
@@ -58,15 +67,24 @@ func (s *Store) Fork(ctx context.Context, row core.Row, r core.Receipt) ([]core.
 		if f.message, f.spans, err = t.spoken(f.source, post.Fork); err != nil || f.spans == nil {
 			return err
 		}
+		if early {
+			if err := t.leave(was); err != nil {
+				return err
+			}
+		}
 		th, err := t.newThread(at, f.source.Agent, false)
 		if err != nil {
 			return err
 		}
-		th.Heard, th.Unnamed = r.ID, true
+		th.Heard, th.Unnamed = cmp.Or(was.Heard, r.ID), true
 		if th, err = t.beginFork(th, f); err != nil {
 			return err
 		}
-		out, err = t.show(core.Post{Kind: core.NoticePost, Thread: th.ID, Place: at}, core.Row{After: r.ID}, []core.Piece{{Text: branchText(row.Begin, post.Fork)}})
+		post.Begun = th.ID
+		if err := t.put(idKey(famPost, post.ID), post); err != nil {
+			return err
+		}
+		out, err = t.show(core.Post{Kind: core.NoticePost, Thread: th.ID, Place: at}, core.Row{After: r.ID}, []core.Piece{{Text: branchText(row.Begin, post.Fork, was.Said() > 0)}})
 		ended = err == nil
 		return err
 	})

@@ -30,13 +30,13 @@ func (d *desk) Archive(thread core.ID) error {
 // leave archives a place's current thread. The caller must give the place
 // another. One in which nothing was said is not kept among those that people
 // may want back.
-func (d *desk) leave(th core.Thread) error {
-	th.Archived = d.Now()
-	if err := d.put(idKey(famThread, th.ID), th); err != nil || th.Said() == 0 {
+func (t *tx) leave(th core.Thread) error {
+	th.Archived = t.Now()
+	if err := t.put(idKey(famThread, th.ID), th); err != nil || th.Said() == 0 {
 		return err
 	}
 	row := placeOf(th)
-	return d.insert(archivedKey(row), row)
+	return t.insert(archivedKey(row), row)
 }
 
 // hearOn has a place heard on from the event of the command, if it was heard
