@@ -145,11 +145,18 @@ type Desk interface {
 	// Pairing is who was let in in chat, and who may be.
 	Pairing() (Pairing, error)
 	// Expel takes back what a person was given in chat, with the invitations that
-	// they have made, and parts them from the identities that they have linked;
-	// false: there is nothing.
-	Expel(who PersonID) (bool, error)
+	// they have made, and parts them from the identities that they have linked.
+	// Unless they may still talk to us, what they have asked for is cancelled in
+	// the name of by.
+	Expel(who PersonID, by string) (Expelled, error)
 	People
 	Record
+}
+
+// Expelled is what an Expel has found and done.
+type Expelled struct {
+	Known    bool // there was something to take back
+	Messages int  // how many go without an answer now
 }
 
 // Forked is what a Fork did.

@@ -233,7 +233,7 @@ func (w *world) grant(who, by core.PersonID) {
 func (w *world) expel(who core.PersonID) {
 	w.Helper()
 	w.desk("any:owner", func(d core.Desk) error {
-		if had, err := d.Expel(who); err != nil || !had {
+		if was, err := d.Expel(who, "Ann"); err != nil || !was.Known {
 			return fmt.Errorf("%s was not let in: %w", who, err)
 		}
 		return nil

@@ -208,8 +208,8 @@ func (k *kin) expel(rt *rapid.T) {
 	had := k.members[who] > core.Stranger
 	had = k.part(who) || had
 	k.desk("chat:0", func(d core.Desk) error {
-		if ok, err := d.Expel(who); ok != had || err != nil {
-			rt.Errorf("%s is expelled: %t, %v; want %t", who, ok, err, had)
+		if was, err := d.Expel(who, "Ann"); was.Known != had || err != nil {
+			rt.Errorf("%s is expelled: %t, %v; want %t", who, was.Known, err, had)
 		}
 		return nil
 	})

@@ -240,37 +240,95 @@ func (d *desk) Pairing() (core.Pairing, error) {
 }
 
 // Expel implements core.Desk.
-func (d *desk) Expel(who core.PersonID) (bool, error) {
+func (d *desk) Expel(who core.PersonID, by string) (core.Expelled, error) {
+	var out core.Expelled
 	_, had, err := get[core.Grant](d.tx, grantKey(who))
 	if err != nil {
-		return false, err
+		return out, err
 	}
 	open, err := d.passes()
 	if err != nil {
-		return false, err
+		return out, err
 	}
 	for _, p := range open {
 		if p.Person == who || p.By == who {
 			had = true
 			if err := d.Delete(p.key); err != nil {
-				return false, err
+				return out, err
 			}
 			if err := d.decided(p, ""); err != nil {
-				return false, err
+				return out, err
 			}
 		}
 	}
 	linked, err := d.unlink(who)
 	if err != nil {
-		return false, err
+		return out, err
 	}
 	_, rebuffed, err := get[core.Rebuff](d.tx, rebuffKey(who))
 	if err != nil || !had && !linked && !rebuffed {
-		return false, err
+		return out, err
 	}
-	by := d.entry.In.From.ID
+	out.Known = true
 	if linked {
-		err = d.paired(core.PersonParted, by, string(who))
+		err = d.paired(core.PersonParted, d.entry.In.From.ID, string(who))
 	}
-	return true, errors.Join(err, d.Delete(rebuffKey(who)), d.Delete(grantKey(who)), d.paired(core.PairingExpelled, by, string(who)))
+	if err := errors.Join(err, d.Delete(rebuffKey(who)), d.Delete(grantKey(who)), d.paired(core.PairingExpelled, d.entry.In.From.ID, string(who))); err != nil {
+		return out, err
+	}
+	out.Messages, err = d.abandon(who, by)
+	return out, err
+}
+
+// abandon cancels what waits of the messages of a person, and the runs that work
+// for them, if they may not talk to us any more.
+func (d *desk) abandon(who core.PersonID, by string) (messages int, err error) {
+	human, err := d.tx.human(who)
+	if err != nil {
+		return 0, err
+	}
+	if now, err := d.tx.standing(d.batch.Access, core.Person{ID: who}, human); err != nil || now.Role >= core.Member {
+		return 0, err
+	}
+	open, err := d.openItems()
+	if err != nil {
+		return 0, err
+	}
+	for _, was := range open {
+		it, _, err := get[core.Item](d.tx, idKey(famItem, was.ID)) // as it is now: the one before may have ended its run
+		if err != nil {
+			return 0, err
+		}
+		theirs, err := d.worksFor(it, who)
+		if err != nil {
+			return 0, err
+		}
+		if !theirs {
+			continue
+		}
+		th, err := need[core.Thread](d.tx, famThread, it.Thread)
+		if err != nil {
+			return 0, err
+		}
+		n, err := d.cancel(&th, it, by)
+		if err != nil {
+			return 0, err
+		}
+		messages += n
+	}
+	return messages, nil
+}
+
+// worksFor reports whether the item has not ended, and is the person's: the one
+// for whom its run works, or who wrote the message that waits.
+func (t *tx) worksFor(it core.Item, who core.PersonID) (bool, error) {
+	switch {
+	case it.ID == "" || it.State.Terminal():
+		return false, nil
+	case it.Run != "":
+		run, ok, err := get[core.Run](t, idKey(famRun, it.Run))
+		return ok && run.For.ID == who, err
+	}
+	msg, _, err := t.message(it.Thread, it.Message)
+	return msg.Sender.ID == string(who), err
 }

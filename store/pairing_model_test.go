@@ -262,8 +262,8 @@ func (d *door) expel(rt *rapid.T) {
 	_, rebuffed := d.rebuffs[who]
 	had = had || rebuffed || d.members[who] > core.Stranger || slices.ContainsFunc(d.invites, func(p pass) bool { return p.by == who })
 	d.desk("chat:owner", func(k core.Desk) error {
-		if ok, err := k.Expel(who); ok != had || err != nil {
-			rt.Errorf("expelled: %t, %v; there was something: %t", ok, err, had)
+		if was, err := k.Expel(who, "Ann"); was.Known != had || err != nil {
+			rt.Errorf("expelled: %t, %v; there was something: %t", was.Known, err, had)
 		}
 		return nil
 	})

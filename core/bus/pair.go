@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -134,14 +135,18 @@ func (p pairer) remove(inv core.Invocation, who core.PersonID) (core.CommandRepl
 	case inv.Human.Is(who):
 		return idle("You cannot remove yourself.")
 	}
-	had, err := inv.Desk.Expel(who)
+	was, err := inv.Desk.Expel(who, cmp.Or(inv.From.Name, string(inv.From.ID)))
 	switch {
 	case err != nil:
 		return core.CommandReply{}, err
-	case !had:
+	case !was.Known:
 		return idle("I have let in nobody with that id here. Who stands in my configuration is removed there.")
 	}
-	return core.CommandReply{Text: fmt.Sprintf("%s is not let in any more, unless my configuration does.", core.ShowPerson(who, ""))}, nil
+	text := fmt.Sprintf("%s is not let in any more, unless my configuration does.", core.ShowPerson(who, ""))
+	if was.Messages > 0 {
+		text += fmt.Sprintf(" What I had not answered of theirs is dropped: %s.", plural(was.Messages, "message"))
+	}
+	return core.CommandReply{Text: text}, nil
 }
 
 func idle(format string, args ...any) (core.CommandReply, error) {
