@@ -214,7 +214,15 @@ func (a *acceptance) remindOf(e *core.Entry, th core.Thread, items []core.Item) 
 		if err := a.putAsk(ask); err != nil {
 			return err
 		}
-		if err := a.say(core.NoticePost, th.ID, &e.In, th.Place, waitsFor(ask, markOf(e), a.human, ask.May(who, a.batch.Access.Approvers))); err != nil {
+		card, _, err := get[core.Post](a.tx, idKey(famPost, ask.Post))
+		if err != nil {
+			return err
+		}
+		notice := waitsUntil(ask)
+		if ask.May(who, a.batch.Access.Approvers) {
+			notice = waitsFor(ask, markOf(e), a.human, len(card.Buttons) > 0)
+		}
+		if err := a.say(core.NoticePost, th.ID, &e.In, th.Place, notice); err != nil {
 			return err
 		}
 	}
@@ -224,19 +232,24 @@ func (a *acceptance) remindOf(e *core.Entry, th core.Thread, items []core.Item) 
 // maxTold bounds who is told of one ask.
 const maxTold = 50
 
-// waitsFor says what an ask waits for, to somebody who wrote something else, and
-// may decide it or not.
-func waitsFor(ask core.Ask, mark string, who core.Human, may bool) string {
-	if !may {
-		return fmt.Sprintf("@%s waits until somebody who may decide it does: “%s” (%s). Your message waits until then.", ask.Bot, clip(ask.Text, 200), ask.ID)
-	}
+// waitsUntil says what an ask waits for to somebody who wrote something else and
+// may not decide it.
+func waitsUntil(ask core.Ask) string {
+	return fmt.Sprintf("@%s waits until somebody who may decide it does: “%s” (%s). Your message waits until then.", ask.Bot, clip(ask.Text, 200), ask.ID)
+}
+
+// waitsFor is waitsUntil for somebody who may decide it, and says how.
+func waitsFor(ask core.Ask, mark string, who core.Human, buttons bool) string {
 	whose := "an answer"
 	if ask.For.Name != "" && !who.Is(ask.For.ID) {
 		whose = ask.For.Name + "'s answer"
 	}
 	how := fmt.Sprintf("reply to it, or write %sanswer %s and the answer", mark, ask.ID)
 	if ask.Kind == core.ApprovalAsk {
-		how = fmt.Sprintf("press a button, or write %sallow %s or %sdeny %s", mark, ask.ID, mark, ask.ID)
+		how = fmt.Sprintf("write %sallow %s or %sdeny %s", mark, ask.ID, mark, ask.ID)
+		if buttons {
+			how = "press a button, or " + how
+		}
 	}
 	return fmt.Sprintf("@%s waits for %s: “%s” (%s). Your message waits until then.", ask.Bot, whose, clip(ask.Text, 200), how)
 }
