@@ -104,7 +104,7 @@ func (s *Store) Bury(ctx context.Context, row core.Row, why string, owner core.P
 			}
 		}
 		if len(tell) > 0 && !owner.IsZero() {
-			out, err = t.show(core.Post{Kind: core.NoticePost, Place: owner}, core.Row{}, tell)
+			out, err = t.aside(core.Post{Place: owner}, tell)
 		}
 		ended = err == nil
 		return err
@@ -116,11 +116,28 @@ func (s *Store) Bury(ctx context.Context, row core.Row, why string, owner core.P
 	return out, nil
 }
 
+// aside shows what is part of no conversation. Where there is one, a lost send
+// lies after what it shows last; elsewhere nobody knows where to look.
+func (t *tx) aside(p core.Post, pieces []core.Piece) ([]core.Row, error) {
+	th, ok, err := t.threadAt(p.Place)
+	if err != nil {
+		return nil, err
+	}
+	var head core.Row
+	if ok {
+		if head.After, err = t.lastShown(th.ID); err != nil {
+			return nil, err
+		}
+	}
+	p.Kind = core.NoticePost
+	return t.show(p, head, pieces)
+}
+
 // Notify queues a text for a place on the appliance's own account.
 func (s *Store) Notify(ctx context.Context, p core.Place, pieces []core.Piece) ([]core.Row, error) {
 	var out []core.Row
 	err := s.update(ctx, func(t *tx) (err error) {
-		if out, err = t.show(core.Post{Kind: core.NoticePost, Place: p}, core.Row{}, pieces); err != nil {
+		if out, err = t.aside(core.Post{Place: p}, pieces); err != nil {
 			return err
 		}
 		return t.log(core.Activity{Event: core.TroubleTold, Place: p, Detail: pieces[0].Text})

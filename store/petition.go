@@ -70,7 +70,7 @@ func (a *acceptance) announce(n core.Notice, last bool) (core.ID, error) {
 	if last {
 		n.Text += fmt.Sprintf("\n\nOthers may ask as well: of more than %d at a time I do not tell you.", maxNotices)
 	}
-	rows, err := a.show(core.Post{Kind: core.NoticePost, Place: place, Buttons: n.Buttons}, core.Row{}, pieces(a.batch.Split, place, n.Text))
+	rows, err := a.aside(core.Post{Place: place, Buttons: n.Buttons}, pieces(a.batch.Split, place, n.Text))
 	if err != nil {
 		return "", err
 	}

@@ -109,6 +109,16 @@ func undone(books store.Books) []string {
 	return out
 }
 
+// beyond reports whether a status line is out of reach: of a notice outside all
+// conversations, where the ledger knows of nothing after which to look for a
+// lost one.
+func (c *checker) beyond(m *message) bool {
+	id, _, _ := strings.Cut(m.key, "/")
+	return m.kind == core.OutOpen && slices.ContainsFunc(c.Posts, func(p core.Post) bool {
+		return string(p.ID) == id && p.Thread == "" && !slices.ContainsFunc(c.Threads, func(th core.Thread) bool { return th.Place == p.Place })
+	})
+}
+
 // trouble reports whether a key is that of a word to the owner about trouble,
 // which goes past the ledger.
 func trouble(key string) bool { return strings.HasPrefix(key, "trouble/") }
@@ -124,7 +134,7 @@ func (c *checker) checkShown(p *platform) {
 	seen := map[string]string{}
 	for at, room := range p.rooms {
 		for _, m := range room {
-			if m.person != "" || trouble(m.key) {
+			if m.person != "" || trouble(m.key) || c.beyond(m) {
 				continue
 			}
 			if other := seen[m.key]; other != "" {
@@ -161,6 +171,9 @@ func (c *checker) checkComplete(p *platform) {
 				c.problem("message %s of %s is still marked %s", m.id, at, mark)
 			}
 			if m.person != "" {
+				continue
+			}
+			if c.beyond(m) {
 				continue
 			}
 			shown[m.key] = m
