@@ -299,16 +299,19 @@ func (d *desk) abandon(who core.PersonID, by string) (messages int, err error) {
 		if err != nil {
 			return 0, err
 		}
-		theirs, err := d.worksFor(it, who)
-		if err != nil {
-			return 0, err
-		}
-		if !theirs {
+		if it.ID == "" || it.State.Terminal() {
 			continue
 		}
 		th, err := need[core.Thread](d.tx, famThread, it.Thread)
 		if err != nil {
 			return 0, err
+		}
+		whose, err := d.worksFor(th, it)
+		if err != nil {
+			return 0, err
+		}
+		if whose != who {
+			continue
 		}
 		n, err := d.cancel(&th, it, by)
 		if err != nil {
@@ -319,16 +322,13 @@ func (d *desk) abandon(who core.PersonID, by string) (messages int, err error) {
 	return messages, nil
 }
 
-// worksFor reports whether the item has not ended, and is the person's: the one
-// for whom its run works, or who wrote the message that waits.
-func (t *tx) worksFor(it core.Item, who core.PersonID) (bool, error) {
-	switch {
-	case it.ID == "" || it.State.Terminal():
-		return false, nil
-	case it.Run != "":
-		run, ok, err := get[core.Run](t, idKey(famRun, it.Run))
-		return ok && run.For.ID == who, err
+// worksFor is the person for whom the run works that has the item, or would
+// begin with it.
+func (t *tx) worksFor(th core.Thread, it core.Item) (core.PersonID, error) {
+	if it.Run != "" {
+		run, _, err := get[core.Run](t, idKey(famRun, it.Run))
+		return run.For.ID, err
 	}
-	msg, _, err := t.message(it.Thread, it.Message)
-	return msg.Sender.ID == string(who), err
+	run, err := t.draft(th, []core.Item{it})
+	return run.For.ID, err
 }
