@@ -17,7 +17,7 @@ func (c *checker) checkCalls(calls []*asked) {
 	for _, a := range calls {
 		c.checkResults(a.call)
 		at := seat{a.call.Model, a.attempt.thread}
-		if before := last[at]; before != nil && sameRun(before, a) && !c.edited(a.run) && !strings.HasPrefix(flat(a.call.Messages)+"\x00", flat(before.call.Messages)+"\x00") {
+		if before := last[at]; before != nil && sameRun(before, a) && !c.edited(a.run) && !c.changed(a.run) && !strings.HasPrefix(flat(a.call.Messages)+"\x00", flat(before.call.Messages)+"\x00") {
 			c.problem("a request of %s in %s is no longer the beginning of the next:\n%s\n----\n%s", at.bot, at.thread, flat(before.call.Messages), flat(a.call.Messages))
 		}
 		if before := last[at]; before != nil && before.call.System != a.call.System {
@@ -98,7 +98,8 @@ func flat(messages []core.ChatMessage) string {
 // checkRunsPrefix: without its tail, the first request of a run is the
 // beginning of the next run's first, unless the window has moved, or the bot
 // sees only what is for it from here on, or all of it again. Of what is for it, a
-// model may choose it for something that was said before what it has read.
+// model may choose it for something that was said before what it has read; and
+// what it has read that waited for another bot, its author may have changed.
 func (c *checker) checkRunsPrefix(calls []*asked) {
 	byID := map[core.ID]core.Run{}
 	for _, r := range c.Runs {
@@ -121,13 +122,21 @@ func (c *checker) checkRunsPrefix(calls []*asked) {
 		at := seat{run.Bot, run.Thread}
 		before, ok := last[at]
 		last[at] = id
-		if !ok || byID[before].Cut != run.Cut || byID[before].Scoped != run.Scoped || c.retries(run) || run.Scoped && c.sorts {
+		if !ok || byID[before].Cut != run.Cut || byID[before].Scoped != run.Scoped || c.retries(run) || run.Scoped && c.sorts || c.changed(byID[before]) {
 			continue
 		}
 		if x, y := withoutTail(first[before]), flat(first[id].call.Messages); !strings.HasPrefix(y, x) {
 			c.problem("the history that %s read is not the beginning of what %s read:\n%s\n----\n%s", before, id, x, y)
 		}
 	}
+}
+
+// changed reports whether a message that the run has read, and that did not begin
+// it, was replaced by another text.
+func (c *checker) changed(run core.Run) bool {
+	return slices.ContainsFunc(c.Messages, func(m core.Message) bool {
+		return m.Version > 0 && m.Thread == run.Thread && m.ID.Seq() <= run.Upto.Seq() && !slices.Contains(run.Triggers, m.ID)
+	})
 }
 
 // retries reports whether the run answers messages again: what was not to be
