@@ -125,7 +125,7 @@ func newSiege(t *testing.T, name string, harness func([]core.Command) adaptertes
 		if approvers != nil {
 			list := slices.Clone(approvers)
 			for i := range list {
-				list[i] = strings.ReplaceAll(list[i], "ANN", id(s.ann))
+				list[i] = strings.ReplaceAll(list[i], "MALLORY", id(s.mallory))
 			}
 			o.Access.Approvers = core.NewApprovers(list)
 		}
@@ -134,21 +134,27 @@ func newSiege(t *testing.T, name string, harness func([]core.Command) adaptertes
 	return s
 }
 
-// lay lets Ann in, and has her ask for what must be allowed.
-func (s *siege) lay() error {
+// admit lets somebody in with an invitation.
+func (s *siege) admit(who adaptertest.Account) error {
 	if _, err := s.p.Say(s.dm(s.olga), adaptertest.Saying{From: s.olga, Command: "pair", Text: "new"}); err != nil {
 		return err
 	}
 	s.pass(10 * time.Second)
-	code := regexp.MustCompile(`start ([0-9A-Z]{4}-[0-9A-Z]{4})`).FindStringSubmatch(strings.Join(s.shown(s.dm(s.olga)), "\n"))
-	if code == nil {
+	codes := regexp.MustCompile(`start ([0-9A-Z]{4}-[0-9A-Z]{4})`).FindAllStringSubmatch(strings.Join(s.shown(s.dm(s.olga)), "\n"), -1)
+	if codes == nil {
 		return errors.New("there is no invitation")
 	}
-	if _, err := s.p.Say(s.dm(s.ann), adaptertest.Saying{From: s.ann, Command: "start", Text: code[1]}); err != nil {
+	_, err := s.p.Say(s.dm(who), adaptertest.Saying{From: who, Command: "start", Text: codes[len(codes)-1][1]})
+	s.pass(10 * time.Second)
+	return err
+}
+
+// lay lets Ann in, and has her ask for what must be allowed.
+func (s *siege) lay() error {
+	err := s.admit(s.ann)
+	if err != nil {
 		return err
 	}
-	s.pass(10 * time.Second)
-	var err error
 	if s.root, err = s.p.Room(adaptertest.Channel, s.ann); err != nil {
 		if s.root, err = s.p.Room(adaptertest.Group, s.ann); err != nil {
 			return err

@@ -172,10 +172,15 @@ var attacks = []attack{
 		do: func(s *siege) error { return s.press(s.bob, "Allow once") }},
 	{name: "anybody where nobody approves", approvers: []string{}, told: says(notYours), rescue: (*siege).nobody,
 		do: func(s *siege) error { return s.press(s.olga, "Allow once") }},
-	{name: "a requester who is not let in any more", approvers: []string{"requester", "owner"}, told: says(notKnown), rescue: (*siege).owner,
-		do: func(s *siege) error { return errors.Join(s.expel(s.ann), s.press(s.ann, "Allow once")) }},
-	{name: "an approver who is not let in any more", approvers: []string{"ANN", "owner"}, told: says(notKnown), rescue: (*siege).owner,
-		do: func(s *siege) error { return errors.Join(s.expel(s.ann), s.press(s.ann, "Allow once")) }},
+	{name: "a requester who is not let in any more", approvers: []string{"requester", "owner"}, told: says(notKnown), leaves: core.AskDropped,
+		do: func(s *siege) error {
+			allow := s.value("allow once") // it goes with what they had asked for
+			return errors.Join(s.expel(s.ann), s.forge(s.ann, s.room, s.card, allow))
+		}},
+	{name: "an approver who is not let in any more", approvers: []string{"MALLORY", "owner"}, told: says(notKnown), rescue: (*siege).owner,
+		do: func(s *siege) error {
+			return errors.Join(s.admit(s.mallory), s.expel(s.mallory), s.press(s.mallory, "Allow once"))
+		}},
 }
 
 // TestApprovalAttacks has each attack tried on every platform, through its real
