@@ -74,7 +74,7 @@ func (th *Thread) Reached(handle string) bool {
 }
 
 // Deleted is the text of a message that its author has deleted before any bot
-// had begun with it.
+// had begun to answer it.
 const Deleted = "(deleted by its author)"
 
 // Message is one post in a thread. Rows are immutable: an edit of a message

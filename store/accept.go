@@ -371,60 +371,75 @@ func (a *acceptance) edit(e *core.Entry, place core.Place) (core.Fate, error) {
 	return core.FateEdited, a.post(&th, msg, false)
 }
 
-// withdraw ends the waiting items of a message that its author deleted. What
-// nobody has begun to answer is not read by anybody later.
+// withdraw ends the waiting items of a message that its author deleted, and of
+// what it said before its author corrected it. What nobody has begun to answer is
+// not read by anybody later.
 func (a *acceptance) withdraw(e *core.Entry, place core.Place) (core.Fate, error) {
 	ref, ok, err := get[platformRow](a.tx, a.platformKey(place, e.In.MessageID))
 	if err != nil || !ok || ref.Message == "" {
 		return core.FateIgnored, err
 	}
-	items, err := a.itemsOf(ref.Message)
-	if err != nil {
-		return "", err
-	}
-	begun, err := a.wasRead(ref.Message)
-	if err != nil {
-		return "", err
-	}
+	a.row.Message = ref.Message
 	fate := core.FateIgnored
+	for id := ref.Message; id != ""; {
+		msg, ok, err := a.tx.message(ref.Thread, id)
+		if err != nil {
+			return "", err
+		}
+		if !ok { // it was said before the fork, where nothing waits any more
+			break
+		}
+		gone, err := a.withdrawn(msg, e.In.MessageID)
+		if err != nil {
+			return "", err
+		}
+		if gone {
+			fate = core.FateWithdrawn
+		}
+		id = msg.Corrects
+	}
+	return fate, a.goTo(ref.Thread)
+}
+
+// withdrawn ends the waiting items of a message, and takes its words away if
+// nobody has begun to answer it; false: it is too late for either.
+func (a *acceptance) withdrawn(msg core.Message, id string) (bool, error) {
+	items, err := a.itemsOf(msg.ID)
+	if err != nil {
+		return false, err
+	}
+	begun, err := a.wasRead(msg.ID)
+	if err != nil {
+		return false, err
+	}
+	begun = begun || msg.Answers != "" // an answer was read when it came
+	gone := false
 	for _, it := range items {
 		if it.State != core.Queued && !(it.External() && it.State == core.Doing) {
 			begun = begun || !it.External() && it.State != core.Withdrawn
 			continue
 		}
-		fate = core.FateWithdrawn
+		gone = true
 		if err := a.end(it, core.Withdrawn, "", ""); err != nil {
-			return "", err
+			return false, err
 		}
 		a.out.Ended = append(a.out.Ended, it.ID)
 		if it.External() {
 			continue
 		}
-		if err := a.retract(it, e.In.MessageID); err != nil {
-			return "", err
+		if err := a.retract(it, id); err != nil {
+			return false, err
 		}
 		if err := a.freed(it); err != nil {
-			return "", err
+			return false, err
 		}
 	}
-	a.row.Message = ref.Message
-	if fate == core.FateWithdrawn && !begun {
-		if err := a.blank(ref); err != nil {
-			return "", err
-		}
-	}
-	return fate, a.goTo(ref.Thread)
-}
-
-// blank takes the words of a message away from whoever reads it from now on.
-func (a *acceptance) blank(ref platformRow) error {
-	msg, ok, err := a.tx.message(ref.Thread, ref.Message)
-	if err != nil || !ok || msg.Answers != "" { // an answer was read when it came
-		return err
+	if begun || msg.Text() == core.Deleted {
+		return gone, nil
 	}
 	msg.Version++
 	msg.Parts, msg.Earlier = []core.Part{core.Text(core.Deleted)}, nil
-	return a.insert(messageKey(msg.Thread, msg.ID, msg.Version), msg)
+	return true, a.insert(messageKey(msg.Thread, msg.ID, msg.Version), msg)
 }
 
 // retract ends the run that a withdrawn item has begun before anything of it

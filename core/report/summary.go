@@ -38,6 +38,9 @@ func Summary(a core.Activity) string {
 	case core.MessageCorrected:
 		return say("%s corrects %s, and wakes %s (%s)", msg, list(a.Messages[1:]), bots, items)
 	case core.MessageWithdrawn:
+		if items == "" {
+			return say("%s is deleted, and is read by no run from here on", msg)
+		}
 		return say("%s is deleted before a run has read it (%s)", msg, items)
 	case core.EventUnreadable:
 		return "an event could not be read"

@@ -49,7 +49,7 @@ func Why(l core.Life) string {
 		case core.MessageEdited:
 			add("The message was edited: its new text counts.")
 		case core.MessageWithdrawn:
-			add("The message was deleted before a bot had read it.")
+			add("The message was deleted before a bot had begun to answer it.")
 		case core.MessageSorted: // which stands in the place of why it was the default bot's
 			out = append(out[:max(0, len(out)-1)], becauseOf(l, a, "a model chose it: the message mentions nobody"))
 		case core.HandOffSent:

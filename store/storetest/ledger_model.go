@@ -65,6 +65,8 @@ type line struct {
 	answers *run          // whose question it answers
 	named   []string
 	items   []*item
+
+	corrects *line // this is a later edit of that one
 }
 
 type item struct {
@@ -253,29 +255,42 @@ func (l *ledger) edit(id, text string) (core.Fate, []*item) {
 	case ln.th.archived && !slices.Contains(l.current[ln.th.channel].shared, ln):
 		return core.FateIgnored, nil
 	}
-	return core.FateEdited, l.message(ln.th.channel, id, ln.from, text)
+	items := l.message(ln.th.channel, id, ln.from, text)
+	l.lines[id].corrects = ln
+	return core.FateEdited, items
 }
 
-// withdraw ends what waits of a message, and lets go what waited for that. Its
-// words go if no bot has begun with it.
+// withdraw ends what waits of a message and of what it corrects, and lets go
+// what waited for that. Their words go if no bot has begun with them.
 func (l *ledger) withdraw(id string) (fate core.Fate, released []*item) {
 	fate = core.FateIgnored
-	ln := l.lines[id]
+	for ln := l.lines[id]; ln != nil; ln = ln.corrects {
+		gone, freed := ln.withdraw()
+		if gone {
+			fate = core.FateWithdrawn
+		}
+		released = append(released, freed...)
+	}
+	return fate, released
+}
+
+func (ln *line) withdraw() (gone bool, released []*item) {
 	for _, it := range ln.items {
 		if it.bot == ci && !it.state.Terminal() {
-			fate, it.state = core.FateWithdrawn, core.Withdrawn
+			gone, it.state = true, core.Withdrawn
 		}
 		if it.state == core.Queued {
-			fate, it.state = core.FateWithdrawn, core.Withdrawn
+			gone, it.state = true, core.Withdrawn
 			released = append(released, ln.th.release(it.bot)...)
 		}
 	}
 	begun := ln.answers != nil || slices.ContainsFunc(ln.items, func(it *item) bool { return it.bot != ci && it.state != core.Withdrawn })
-	if fate == core.FateWithdrawn && !begun {
-		ln.text = core.Deleted
-		ln.version++
+	if begun || ln.text == core.Deleted {
+		return gone, released
 	}
-	return fate, released
+	ln.text = core.Deleted
+	ln.version++
+	return true, released
 }
 
 // queued are the bot's items that wait in the thread, oldest first.
