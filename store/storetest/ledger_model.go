@@ -249,15 +249,53 @@ func (l *ledger) edit(id, text string) (core.Fate, []*item) {
 	case ln.text == text:
 		return core.FateUnchanged, nil
 	case ln.answers == nil && !slices.ContainsFunc(ln.items, func(it *item) bool { return it.state != core.Queued && it.bot != ci }):
-		ln.text = text
-		ln.version++
-		return core.FateEdited, ln.renew()
+		return core.FateEdited, l.replace(ln, text)
 	case ln.th.archived && !slices.Contains(l.current[ln.th.channel].shared, ln):
 		return core.FateIgnored, nil
 	}
 	items := l.message(ln.th.channel, id, ln.from, text)
 	l.lines[id].corrects = ln
 	return core.FateEdited, items
+}
+
+// replace gives a message that nothing has begun with other words, and thereby to
+// whom they address.
+func (l *ledger) replace(ln *line, text string) []*item {
+	before := addressed(ln.text)
+	ln.text = text
+	ln.version++
+	to := addressed(text)
+	if ln.th.archived || slices.Equal(before, to) {
+		return ln.renew()
+	}
+	ln.th.hopTold = false
+	open := len(to) == 0
+	ln.named = slices.Concat(ln.named, to)
+	if open {
+		to = []string{chief}
+	}
+	var out []*item
+	missing := slices.Clone(to)
+	for _, it := range ln.items {
+		missing = slices.DeleteFunc(missing, func(h string) bool { return h == it.bot })
+		switch {
+		case it.bot == ci:
+		case slices.Contains(to, it.bot):
+			it.unsorted = open && it.unsorted
+		default:
+			it.state = core.Withdrawn
+			out = append(out, ln.th.release(it.bot)...)
+		}
+	}
+	for _, it := range ln.wake(inside(missing)...) {
+		it.unsorted = open && l.sorts
+		out = append(out, it)
+	}
+	if slices.Contains(missing, ci) {
+		ln.th.external = true
+		out = append(out, ln.tell()...)
+	}
+	return append(out, ln.renew()...)
 }
 
 // withdraw ends what waits of a message and of what it corrects, and lets go
