@@ -102,19 +102,10 @@ func (a *acceptance) readdress(th *core.Thread, msg core.Message, now core.Route
 				return err
 			}
 		default:
-			if err := a.end(it, core.Withdrawn, "", ""); err != nil {
-				return err
-			}
-			a.out.Ended = append(a.out.Ended, it.ID)
 			taken.Items, taken.Bots = append(taken.Items, it.ID), append(taken.Bots, it.Bot)
-			if err := a.retract(it, id, "(the message was changed)"); err != nil {
+			if err := a.takeBack(th, it, id, "(the message was changed)"); err != nil {
 				return err
 			}
-			released, err := a.release(th, it.Bot)
-			if err != nil {
-				return err
-			}
-			a.out.Items = append(a.out.Items, released...)
 		}
 	}
 	if len(taken.Items) > 0 {
@@ -156,6 +147,10 @@ func (a *acceptance) withdraw(e *core.Entry, place core.Place) (core.Fate, error
 	if err != nil || !ok || ref.Message == "" {
 		return core.FateIgnored, err
 	}
+	th, err := need[core.Thread](a.tx, famThread, ref.Thread)
+	if err != nil {
+		return "", err
+	}
 	a.row.Message = ref.Message
 	fate := core.FateIgnored
 	for id := ref.Message; id != ""; {
@@ -166,7 +161,7 @@ func (a *acceptance) withdraw(e *core.Entry, place core.Place) (core.Fate, error
 		if !ok { // it was said before the fork, where nothing waits any more
 			break
 		}
-		gone, err := a.withdrawn(msg, e.In.MessageID)
+		gone, err := a.withdrawn(&th, msg, e.In.MessageID)
 		if err != nil {
 			return "", err
 		}
@@ -175,12 +170,13 @@ func (a *acceptance) withdraw(e *core.Entry, place core.Place) (core.Fate, error
 		}
 		id = msg.Corrects
 	}
-	return fate, a.goTo(ref.Thread)
+	return fate, errors.Join(a.put(idKey(famThread, th.ID), th), a.goTo(ref.Thread))
 }
 
 // withdrawn ends the waiting items of a message, and takes its words away if
-// nobody has begun to answer it; false: it is too late for either.
-func (a *acceptance) withdrawn(msg core.Message, id string) (bool, error) {
+// nobody has begun to answer it; false: it is too late for either. The caller must
+// put th.
+func (a *acceptance) withdrawn(th *core.Thread, msg core.Message, id string) (bool, error) {
 	items, err := a.itemsOf(msg.ID)
 	if err != nil {
 		return false, err
@@ -197,17 +193,7 @@ func (a *acceptance) withdrawn(msg core.Message, id string) (bool, error) {
 			continue
 		}
 		gone = true
-		if err := a.end(it, core.Withdrawn, "", ""); err != nil {
-			return false, err
-		}
-		a.out.Ended = append(a.out.Ended, it.ID)
-		if it.External() {
-			continue
-		}
-		if err := a.retract(it, id, "(the message was deleted)"); err != nil {
-			return false, err
-		}
-		if err := a.freed(it); err != nil {
+		if err := a.takeBack(th, it, id, "(the message was deleted)"); err != nil {
 			return false, err
 		}
 	}
@@ -219,35 +205,36 @@ func (a *acceptance) withdrawn(msg core.Message, id string) (bool, error) {
 	return true, a.insert(messageKey(msg.Thread, msg.ID, msg.Version), msg)
 }
 
+// takeBack ends an item that waits, of a message with the platform's id, and
+// delivers the hand-offs that waited for nothing else. why is what its status line
+// becomes. The caller must put th.
+func (a *acceptance) takeBack(th *core.Thread, it core.Item, id, why string) error {
+	if err := a.end(it, core.Withdrawn, "", ""); err != nil {
+		return err
+	}
+	a.out.Ended = append(a.out.Ended, it.ID)
+	if it.External() {
+		return nil
+	}
+	if err := errors.Join(a.spendOn(th, it, it.Usage), a.retract(th, it, id, why)); err != nil {
+		return err
+	}
+	released, err := a.release(th, it.Bot)
+	a.out.Items = append(a.out.Items, released...)
+	return err
+}
+
 // retract ends the run that a withdrawn item has begun before anything of it
 // was stored: its status line, if it may be shown, becomes a notice. What else
 // that run had picked still waits, and begins another.
-func (a *acceptance) retract(it core.Item, id, why string) error {
+func (a *acceptance) retract(th *core.Thread, it core.Item, id, why string) error {
 	post := it.ID.As(core.KindPost)
 	if a.batch.Seal == nil || !a.batch.Seal(post) {
 		return nil
-	}
-	th, err := need[core.Thread](a.tx, famThread, it.Thread)
-	if err != nil {
-		return err
 	}
 	rows, err := a.show(core.Post{ID: post, Kind: core.NoticePost, Thread: th.ID, Place: th.Place, Created: a.Now()}, core.Row{After: id},
 		pieces(a.batch.Split, th.Place, why))
 	a.out.Rows = append(a.out.Rows, rows...)
 	a.out.Stopped = append(a.out.Stopped, it.ID.As(core.KindRun))
 	return err
-}
-
-// freed delivers the hand-offs that waited for nothing but the withdrawn item.
-func (a *acceptance) freed(it core.Item) error {
-	th, ok, err := get[core.Thread](a.tx, idKey(famThread, it.Thread))
-	if err != nil || !ok {
-		return err
-	}
-	items, err := a.release(&th, it.Bot)
-	if err != nil || len(items) == 0 {
-		return err
-	}
-	a.out.Items = append(a.out.Items, items...)
-	return a.put(idKey(famThread, th.ID), th)
 }
