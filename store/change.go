@@ -147,9 +147,9 @@ func (a *acceptance) withdraw(e *core.Entry, place core.Place) (core.Fate, error
 	if err != nil || !ok || ref.Message == "" {
 		return core.FateIgnored, err
 	}
-	th, err := need[core.Thread](a.tx, famThread, ref.Thread)
-	if err != nil {
-		return "", err
+	th, ok, err := get[core.Thread](a.tx, idKey(famThread, ref.Thread))
+	if err != nil || !ok {
+		return core.FateIgnored, err
 	}
 	a.row.Message = ref.Message
 	fate := core.FateIgnored
