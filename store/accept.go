@@ -187,7 +187,7 @@ func (a *acceptance) message(e *core.Entry, place core.Place) (core.Fate, error)
 		}
 		th.Missed = true
 	}
-	th.Unnamed = th.Unnamed || in.Unnamed
+	th.Unnamed = !th.Named && (th.Unnamed || in.Unnamed)
 	msg.Earlier = hear(e, &th)
 	if err := a.post(&th, msg, in.Others && !in.Mentioned); err != nil {
 		return "", err

@@ -35,7 +35,7 @@ func (a *acceptance) named(e *core.Entry, place core.Place) (core.Fate, error) {
 	if err != nil || !found {
 		return core.FateIgnored, err
 	}
-	th.Titled, th.Unnamed = true, false
+	th.Titled, th.Named, th.Unnamed = true, true, false
 	if e.In.Text != "" {
 		th.Title = clip(e.In.Text, core.MaxTitle)
 	}
