@@ -59,7 +59,7 @@ func (a *acceptance) edit(e *core.Entry, place core.Place) (core.Fate, error) {
 	a.corrects = msg.ID
 	msg.Corrects, msg.Version, msg.Parts, msg.Time, msg.Earlier = msg.ID, 0, parts(in), in.Time, nil
 	msg.Answers, msg.For, msg.After = "", "", ""
-	if err := a.post(&th, msg, false); err != nil {
+	if err := a.post(&th, msg, in.Others && !in.Mentioned); err != nil {
 		return "", err
 	}
 	return core.FateEdited, a.remindOf(e, th, a.out.Items)
