@@ -26,6 +26,9 @@ func (a *acceptance) edit(e *core.Entry, place core.Place) (core.Fate, error) {
 	if strings.TrimSpace(in.Text) == "" || strings.TrimSpace(in.Text) == strings.TrimSpace(msg.Text()) {
 		return core.FateUnchanged, nil
 	}
+	if msg.Text() == core.Deleted {
+		return core.FateIgnored, nil
+	}
 	if !a.take(e) {
 		return a.limit(e, place)
 	}
@@ -40,7 +43,7 @@ func (a *acceptance) edit(e *core.Entry, place core.Place) (core.Fate, error) {
 	}
 	joined = joined || msg.Answers != ""
 	for _, it := range items {
-		joined = joined || it.State != core.Queued && !it.External()
+		joined = joined || it.State != core.Queued && it.State != core.Withdrawn && !it.External()
 	}
 	th, err := need[core.Thread](a.tx, famThread, msg.Thread)
 	if err != nil {
@@ -90,6 +93,7 @@ func (a *acceptance) replace(th *core.Thread, msg core.Message, in *core.Inbound
 func (a *acceptance) readdress(th *core.Thread, msg core.Message, now core.Routed, items []core.Item, id string) error {
 	a.why, th.HopTold = now.Why, false
 	taken := core.Activity{Event: core.MessageTaken, Thread: th.ID, Place: th.Place, Messages: []core.ID{msg.ID}}
+	items = slices.DeleteFunc(slices.Clone(items), func(it core.Item) bool { return it.State == core.Withdrawn && !it.External() })
 	waits := func(bot string) bool {
 		return slices.ContainsFunc(items, func(it core.Item) bool { return it.Bot == bot })
 	}

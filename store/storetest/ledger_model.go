@@ -248,7 +248,9 @@ func (l *ledger) edit(id, text string) (core.Fate, []*item) {
 	switch {
 	case ln.text == text:
 		return core.FateUnchanged, nil
-	case ln.answers == nil && !slices.ContainsFunc(ln.items, func(it *item) bool { return it.state != core.Queued && it.bot != ci }):
+	case ln.text == core.Deleted:
+		return core.FateIgnored, nil
+	case ln.answers == nil && !slices.ContainsFunc(ln.items, func(it *item) bool { return it.state != core.Queued && it.state != core.Withdrawn && it.bot != ci }):
 		return core.FateEdited, l.replace(ln, text)
 	case ln.th.archived && !slices.Contains(l.current[ln.th.channel].shared, ln):
 		return core.FateIgnored, nil
@@ -277,6 +279,9 @@ func (l *ledger) replace(ln *line, text string) []*item {
 	var out []*item
 	missing := slices.Clone(to)
 	for _, it := range ln.items {
+		if it.state == core.Withdrawn && it.bot != ci {
+			continue
+		}
 		missing = slices.DeleteFunc(missing, func(h string) bool { return h == it.bot })
 		switch {
 		case it.bot == ci:
