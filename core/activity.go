@@ -35,7 +35,8 @@ const (
 	MessageIgnored   Event = "message.ignored"   // Actor, Why: it is not for us
 	MessageRefused   Event = "message.refused"   // Actor: who may not
 	MessageLimited   Event = "message.limited"   // Actor: who has sent too much
-	MessageEdited    Event = "message.edited"    // Actor, Messages: before a run has read it
+	MessageEdited    Event = "message.edited"    // Actor, Messages: before a run has read it; Items, Bots, Why: whom it wakes only now
+	MessageTaken     Event = "message.taken"     // Messages, Items, Bots: edited, it is not for these any more
 	MessageCorrected Event = "message.corrected" // Actor, Messages (the correction, then what it corrects), Items, Bots, Why
 	MessageSorted    Event = "message.sorted"    // Actor: the default bot that had it, Messages, Items, Bots: whom a model has chosen instead
 	MessageWithdrawn Event = "message.withdrawn" // Messages, Items: deleted before a run has read it

@@ -44,8 +44,10 @@ type Thread struct {
 	Shared int `json:"shared,omitempty"`
 
 	// Unnamed: the place's name is the platform's doing, or ours, so that we may
-	// give it another. Titled: a title was asked for, or a person has given one.
+	// give it another. Named: a person has given it one, in this conversation or an
+	// earlier one there. Titled: a title was asked for, or a person has given one.
 	Unnamed bool `json:"unnamed,omitempty"`
+	Named   bool `json:"named,omitempty"`
 	Titled  bool `json:"titled,omitempty"`
 
 	Workspace string `json:"workspace,omitempty"` // folder in which all bots work here, as package workspace keeps it; empty: the place's, or each its own
@@ -74,7 +76,7 @@ func (th *Thread) Reached(handle string) bool {
 }
 
 // Deleted is the text of a message that its author has deleted before any bot
-// had begun with it.
+// had begun to answer it.
 const Deleted = "(deleted by its author)"
 
 // Message is one post in a thread. Rows are immutable: an edit of a message

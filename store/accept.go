@@ -187,7 +187,7 @@ func (a *acceptance) message(e *core.Entry, place core.Place) (core.Fate, error)
 		}
 		th.Missed = true
 	}
-	th.Unnamed = th.Unnamed || in.Unnamed
+	th.Unnamed = !th.Named && (th.Unnamed || in.Unnamed)
 	msg.Earlier = hear(e, &th)
 	if err := a.post(&th, msg, in.Others && !in.Mentioned); err != nil {
 		return "", err
@@ -198,10 +198,15 @@ func (a *acceptance) message(e *core.Entry, place core.Place) (core.Fate, error)
 	return core.FateStored, a.remindOf(e, th, a.out.Items)
 }
 
+// route decides whom a person's message wakes.
+func (a *acceptance) route(th *core.Thread, msg core.Message, others bool) core.Routed {
+	return core.Route(core.Routing{Sender: msg.Sender, Text: msg.Text(), Bots: a.batch.Bots, Delegates: a.batch.Delegates, Externals: a.batch.Externals,
+		Participants: th.Bots, Default: th.Agent, Others: others})
+}
+
 // post adds a person's message to the thread and wakes whom it is for.
 func (a *acceptance) post(th *core.Thread, msg core.Message, others bool) error {
-	routed := core.Route(core.Routing{Sender: msg.Sender, Text: msg.Text(), Bots: a.batch.Bots, Delegates: a.batch.Delegates, Externals: a.batch.Externals,
-		Participants: th.Bots, Default: th.Agent, Others: others})
+	routed := a.route(th, msg, others)
 	msg.Mentions, a.thread, a.where, a.why = routed.Mentions, th.ID, th.Place, routed.Why
 	th.HopTold = false
 	msg, err := a.addMessage(th, msg)
@@ -314,150 +319,6 @@ func (a *acceptance) invoke(e *core.Entry, inv core.Invocation) (core.CommandRep
 		return core.CommandReply{Text: user.Text, Idle: true}, nil
 	}
 	return reply, err
-}
-
-// edit takes a person's change of a message. Before a run has joined it, the
-// new text replaces the old; afterwards it is posted as a correction. The same
-// text, an unfurl say, changes nothing.
-func (a *acceptance) edit(e *core.Entry, place core.Place) (core.Fate, error) {
-	in := &e.In
-	ref, ok, err := get[platformRow](a.tx, a.platformKey(place, in.MessageID))
-	if err != nil || !ok || ref.Message == "" {
-		return core.FateIgnored, err
-	}
-	msg, ok, err := a.tx.message(ref.Thread, ref.Message)
-	if err != nil || !ok || a.authorise(e, core.Deed{Author: core.PersonID(msg.Sender.ID)}) != core.Allowed {
-		return core.FateIgnored, err
-	}
-	if strings.TrimSpace(in.Text) == "" || strings.TrimSpace(in.Text) == strings.TrimSpace(msg.Text()) {
-		return core.FateUnchanged, nil
-	}
-	if !a.take(e) {
-		return a.limit(e, place)
-	}
-	items, err := a.itemsOf(msg.ID)
-	if err != nil {
-		return "", err
-	}
-	a.row.Message = msg.ID
-	joined, err := a.wasRead(msg.ID)
-	if err != nil {
-		return "", err
-	}
-	joined = joined || msg.Answers != ""
-	for _, it := range items {
-		joined = joined || it.State != core.Queued && !it.External()
-	}
-	if !joined {
-		msg.Version++
-		msg.Parts = parts(in)
-		if err := errors.Join(a.insert(messageKey(msg.Thread, msg.ID, msg.Version), msg), a.goTo(msg.Thread)); err != nil {
-			return "", err
-		}
-		return core.FateEdited, a.renew(msg, items)
-	}
-	th, err := need[core.Thread](a.tx, famThread, msg.Thread)
-	if err != nil {
-		return "", err
-	}
-	if !th.Archived.IsZero() {
-		if th, ok, err = a.heir(th, msg.ID); err != nil || !ok {
-			return core.FateIgnored, err
-		}
-	}
-	a.corrects = msg.ID
-	msg.Corrects, msg.Version, msg.Parts, msg.Time, msg.Earlier = msg.ID, 0, parts(in), in.Time, nil
-	msg.Answers, msg.For, msg.After = "", "", ""
-	return core.FateEdited, a.post(&th, msg, false)
-}
-
-// withdraw ends the waiting items of a message that its author deleted. What
-// nobody has begun to answer is not read by anybody later.
-func (a *acceptance) withdraw(e *core.Entry, place core.Place) (core.Fate, error) {
-	ref, ok, err := get[platformRow](a.tx, a.platformKey(place, e.In.MessageID))
-	if err != nil || !ok || ref.Message == "" {
-		return core.FateIgnored, err
-	}
-	items, err := a.itemsOf(ref.Message)
-	if err != nil {
-		return "", err
-	}
-	begun, err := a.wasRead(ref.Message)
-	if err != nil {
-		return "", err
-	}
-	fate := core.FateIgnored
-	for _, it := range items {
-		if it.State != core.Queued && !(it.External() && it.State == core.Doing) {
-			begun = begun || !it.External() && it.State != core.Withdrawn
-			continue
-		}
-		fate = core.FateWithdrawn
-		if err := a.end(it, core.Withdrawn, "", ""); err != nil {
-			return "", err
-		}
-		a.out.Ended = append(a.out.Ended, it.ID)
-		if it.External() {
-			continue
-		}
-		if err := a.retract(it, e.In.MessageID); err != nil {
-			return "", err
-		}
-		if err := a.freed(it); err != nil {
-			return "", err
-		}
-	}
-	a.row.Message = ref.Message
-	if fate == core.FateWithdrawn && !begun {
-		if err := a.blank(ref); err != nil {
-			return "", err
-		}
-	}
-	return fate, a.goTo(ref.Thread)
-}
-
-// blank takes the words of a message away from whoever reads it from now on.
-func (a *acceptance) blank(ref platformRow) error {
-	msg, ok, err := a.tx.message(ref.Thread, ref.Message)
-	if err != nil || !ok || msg.Answers != "" { // an answer was read when it came
-		return err
-	}
-	msg.Version++
-	msg.Parts, msg.Earlier = []core.Part{core.Text(core.Deleted)}, nil
-	return a.insert(messageKey(msg.Thread, msg.ID, msg.Version), msg)
-}
-
-// retract ends the run that a withdrawn item has begun before anything of it
-// was stored: its status line, if it may be shown, becomes a notice. What else
-// that run had picked still waits, and begins another.
-func (a *acceptance) retract(it core.Item, id string) error {
-	post := it.ID.As(core.KindPost)
-	if a.batch.Seal == nil || !a.batch.Seal(post) {
-		return nil
-	}
-	th, err := need[core.Thread](a.tx, famThread, it.Thread)
-	if err != nil {
-		return err
-	}
-	rows, err := a.show(core.Post{ID: post, Kind: core.NoticePost, Thread: th.ID, Place: th.Place, Created: a.Now()}, core.Row{After: id},
-		pieces(a.batch.Split, th.Place, "(the message was deleted)"))
-	a.out.Rows = append(a.out.Rows, rows...)
-	a.out.Stopped = append(a.out.Stopped, it.ID.As(core.KindRun))
-	return err
-}
-
-// freed delivers the hand-offs that waited for nothing but the withdrawn item.
-func (a *acceptance) freed(it core.Item) error {
-	th, ok, err := get[core.Thread](a.tx, idKey(famThread, it.Thread))
-	if err != nil || !ok {
-		return err
-	}
-	items, err := a.release(&th, it.Bot)
-	if err != nil || len(items) == 0 {
-		return err
-	}
-	a.out.Items = append(a.out.Items, items...)
-	return a.put(idKey(famThread, th.ID), th)
 }
 
 // moved writes both directions of an alias. Stored places keep the first id.

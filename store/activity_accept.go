@@ -36,7 +36,7 @@ func (a *acceptance) record(e *core.Entry, place core.Place) error {
 		if a.corrects != "" {
 			note.Event, note.Messages = core.MessageCorrected, append(note.Messages, a.corrects)
 		}
-		note.Items, note.Bots = woken(a.out.Items)
+		note.Items, note.Bots = woken(a.out.Items, a.row.Message)
 	case core.FateCommand:
 		if note.Event = core.CommandUsed; e.Command == nil {
 			return nil // a code: pairing has its own word
@@ -86,10 +86,10 @@ func ignored(in *core.Inbound) core.Reason {
 	return core.Unmentioned
 }
 
-// woken are the items' IDs and their bots.
-func woken(items []core.Item) (ids []core.ID, bots []string) {
+// woken are the IDs of the items of a message and their bots.
+func woken(items []core.Item, message core.ID) (ids []core.ID, bots []string) {
 	for _, it := range items {
-		if !it.External() {
+		if !it.External() && it.Message == message {
 			ids, bots = append(ids, it.ID), append(bots, it.Bot)
 		}
 	}

@@ -97,7 +97,7 @@ func (b *Books) Unlogged() []core.ID {
 	told := map[core.ID]bool{}
 	for _, a := range b.Log {
 		switch a.Event {
-		case core.RunDone, core.RunFailed, core.RunStopped, core.MessageWithdrawn, core.ErrandDone, core.ErrandFailed, core.ErrandDropped:
+		case core.RunDone, core.RunFailed, core.RunStopped, core.MessageWithdrawn, core.MessageTaken, core.ErrandDone, core.ErrandFailed, core.ErrandDropped:
 			for _, id := range a.Items {
 				told[id] = true
 			}

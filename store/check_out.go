@@ -146,14 +146,16 @@ func (c *checker) checkIndexes() {
 }
 
 // checkFor: the messages that are for a bot are those that it wrote, that
-// mention it, or that woke it.
+// mention it, in any version, or that woke it.
 func (c *checker) checkFor() {
 	want := map[string]bool{}
 	add := func(m core.Message, bot string) { want[string(forKey(m.Thread, bot, m.ID))] = true }
 	for id, versions := range c.messages {
 		m := versions[0]
-		for _, bot := range m.Mentions {
-			add(m, bot)
+		for _, v := range versions {
+			for _, bot := range v.Mentions {
+				add(v, bot)
+			}
 		}
 		if m.Sender.Kind == core.BotActor {
 			add(m, m.Sender.ID)

@@ -42,17 +42,13 @@ func (t *tx) inform(th *core.Thread, msg core.Message, listening, also []string)
 
 // renew tells those external actors again about a message that has been edited
 // since they were told.
-func (a *acceptance) renew(msg core.Message, items []core.Item) error {
-	th, err := need[core.Thread](a.tx, famThread, msg.Thread)
-	if err != nil {
-		return err
-	}
+func (a *acceptance) renew(th *core.Thread, msg core.Message, items []core.Item) error {
 	for i, it := range items {
 		newer := slices.ContainsFunc(items[i+1:], func(x core.Item) bool { return x.Bot == it.Bot })
 		if !it.External() || newer || !it.State.Terminal() || !slices.Contains(a.batch.Externals, it.Bot) {
 			continue
 		}
-		again, err := a.newItem(&th, msg.ID, core.Item{Bot: it.Bot, Actor: core.ExternalActor, Parent: it.ID})
+		again, err := a.newItem(th, msg.ID, core.Item{Bot: it.Bot, Actor: core.ExternalActor, Parent: it.ID})
 		if err != nil {
 			return err
 		}
@@ -182,7 +178,7 @@ func (t *tx) relay(say core.Saying) (core.Said, error) {
 	if len(routed.Wake) == 0 {
 		fate, event = core.FateKept, core.MessageKept
 	}
-	ids, bots := woken(out.Items)
+	ids, bots := woken(out.Items, msg.ID)
 	if routed.HopLimit {
 		event, bots = core.HopLimit, routed.Mentions
 	}

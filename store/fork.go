@@ -176,7 +176,7 @@ func (d *desk) Fork(at core.Place, message core.ID) (core.Forked, bool, error) {
 	if err != nil {
 		return core.Forked{}, false, err
 	}
-	d.hearOn(&th, f.current)
+	d.follow(&th, f.current)
 	th, err = d.beginFork(th, f)
 	return core.Forked{Left: f.current, Thread: th, Message: f.message}, true, err
 }

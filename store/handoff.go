@@ -137,7 +137,7 @@ func (t *tx) drop(th *core.Thread, bot string) error {
 
 // handOff notes what became of a bot's hand-off to a target.
 func (t *tx) handOff(e core.Event, th *core.Thread, msg core.Message, target string, items []core.Item) error {
-	ids, _ := woken(items)
+	ids, _ := woken(items, msg.ID)
 	return t.log(core.Activity{Event: e, Actor: msg.Sender, Thread: th.ID, Place: th.Place, Messages: []core.ID{msg.ID}, Items: ids, Bots: []string{target}})
 }
 

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"bellhop/core"
@@ -20,9 +21,10 @@ func (t *tx) unsorted(items []core.Item) error {
 
 // Sort settles that the items are the bot's: those of them that wait unsorted,
 // which all belong to one thread, move into its mailbox. usage is what choosing
-// has cost; the first of them has it. It returns what has to be woken: the items
-// that the bot has now and did not have, and hand-offs that waited for nothing
-// but them. An item that has moved already is moved.
+// has cost; the first of them has it, also one that has ended meanwhile. It
+// returns what has to be woken: the items that the bot has now and did not have,
+// and hand-offs that waited for nothing but them. An item that has moved already
+// is moved.
 func (s *Store) Sort(ctx context.Context, items []core.Item, bot string, usage core.Usage) ([]core.Item, error) {
 	var woken []core.Item
 	var ended bool
@@ -40,6 +42,12 @@ func (s *Store) Sort(ctx context.Context, items []core.Item, bot string, usage c
 			switch {
 			case err != nil:
 				return err
+			case ok && it.State.Terminal() && it.Unsorted: // while it was chosen
+				it.Unsorted = false
+				if err := errors.Join(t.put(idKey(famItem, it.ID), it), t.spendOn(&th, it, cost)); err != nil {
+					return err
+				}
+				cost = core.Usage{}
 			case !ok || it.State != core.Queued:
 				continue
 			case it.Unsorted:
@@ -57,8 +65,10 @@ func (s *Store) Sort(ctx context.Context, items []core.Item, bot string, usage c
 		}
 		if from == "" || from == bot {
 			earlier, _ := s.sorted.get(key)
-			woken, err = t.stillQueued(woken, earlier)
-			return err
+			if woken, err = t.stillQueued(woken, earlier); err != nil {
+				return err
+			}
+			return t.put(idKey(famThread, th.ID), th)
 		}
 		enter(&th, []string{bot})
 		released, err := t.release(&th, from)
@@ -74,6 +84,16 @@ func (s *Store) Sort(ctx context.Context, items []core.Item, bot string, usage c
 		return nil, err
 	}
 	return woken, nil
+}
+
+// spendOn counts what was used for an item that no run will count. The caller must
+// put th.
+func (t *tx) spendOn(th *core.Thread, it core.Item, u core.Usage) error {
+	msg, _, err := t.message(it.Thread, it.Message)
+	if err != nil {
+		return err
+	}
+	return t.spend(th, it.Bot, core.PersonID(msg.Sender.ID), u)
 }
 
 // stillQueued adds to the items those of others that wait: what a Sort has

@@ -23,7 +23,7 @@ func (d *desk) Archive(thread core.ID) error {
 	if err != nil {
 		return err
 	}
-	d.hearOn(&fresh, th)
+	d.follow(&fresh, th)
 	return d.put(idKey(famThread, fresh.ID), fresh)
 }
 
@@ -39,10 +39,14 @@ func (t *tx) leave(th core.Thread) error {
 	return t.insert(archivedKey(row), row)
 }
 
-// hearOn has a place heard on from the event of the command, if it was heard
-// at all: what was said before is not for the thread that begins or goes on
-// here.
-func (d *desk) hearOn(th *core.Thread, left core.Thread) {
+// follow has a thread go on from the one that it takes the place of. That keeps
+// the name that a person has given it, and is heard on from the event of the
+// command, if it was heard at all: what was said before is not for the thread that
+// begins or goes on here.
+func (d *desk) follow(th *core.Thread, left core.Thread) {
+	if left.Named {
+		th.Named, th.Unnamed = true, false
+	}
 	if th.Missed = false; left.Heard != "" {
 		th.Heard = cmp.Or(d.message, left.Heard)
 	}
@@ -146,7 +150,7 @@ func (d *desk) Resume(thread core.ID, by string) error {
 		return err
 	}
 	th.Archived = time.Time{}
-	d.hearOn(&th, current)
+	d.follow(&th, current)
 	if err := d.put(placeKey(th.Place), placeOf(th)); err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func (a *acceptance) named(e *core.Entry, place core.Place) (core.Fate, error) {
 	if err != nil || !found {
 		return core.FateIgnored, err
 	}
-	th.Titled, th.Unnamed = true, false
+	th.Titled, th.Named, th.Unnamed = true, true, false
 	if e.In.Text != "" {
 		th.Title = clip(e.In.Text, core.MaxTitle)
 	}
@@ -86,11 +86,13 @@ func (s *Store) Naming(ctx context.Context, thread core.ID) (n core.Naming, ok b
 }
 
 // Title gives a thread its title, which is still to be shown, and counts what it
-// cost as that of the run that made it due.
-func (s *Store) Title(ctx context.Context, thread core.ID, title string, cost core.Usage) error {
-	return s.update(ctx, func(t *tx) error {
+// cost as that of the run that made it due. False: the thread is to be given none
+// any more, and nothing is stored.
+func (s *Store) Title(ctx context.Context, thread core.ID, title string, cost core.Usage) (given bool, err error) {
+	err = s.update(ctx, func(t *tx) error {
+		given = false
 		row, ok, err := get[titleRow](t, idKey(famTitle, thread))
-		if err != nil || !ok || row.Title != "" {
+		if given = ok; err != nil || !ok || row.Title != "" {
 			return err
 		}
 		th, err := need[core.Thread](t, famThread, thread)
@@ -116,6 +118,7 @@ func (s *Store) Title(ctx context.Context, thread core.ID, title string, cost co
 		}
 		return t.put(idKey(famTitle, thread), row)
 	})
+	return given, err
 }
 
 // Entitled ends the naming of a thread: its title is shown, or never will be.

@@ -38,7 +38,9 @@ func TestTitle(t *testing.T) {
 	}
 	before, spent := w.trace(now.Run.ID).Runs[0].Usage, w.current().Spent
 	for range 2 { // the second takes itself for the first
-		w.must(w.store.Title(t.Context(), th, "This and that", core.Usage{Calls: 1, Input: 100, Output: 5}))
+		if given, err := w.store.Title(t.Context(), th, "This and that", core.Usage{Calls: 1, Input: 100, Output: 5}); err != nil || !given {
+			t.Errorf("it is not given: %v", err)
+		}
 	}
 	if after := w.trace(now.Run.ID).Runs[0].Usage; after != before.Add(core.Usage{Calls: 1, Input: 100, Output: 5}) {
 		t.Errorf("the run has cost %+v, before the title %+v", after, before)
@@ -54,9 +56,9 @@ func TestTitle(t *testing.T) {
 	if _, ok, err := w.store.Naming(t.Context(), th); ok || err != nil {
 		t.Errorf("it is still to be named: %v", err)
 	}
-	w.must(w.store.Title(t.Context(), th, "Too late", core.Usage{}))
-	if got := w.current(); got.Title != "This and that" {
-		t.Errorf("the title is %q", got.Title)
+	given, err := w.store.Title(t.Context(), th, "Too late", core.Usage{})
+	if got := w.current(); err != nil || given || got.Title != "This and that" {
+		t.Errorf("the title is %q, given: %v, %v", got.Title, given, err)
 	}
 }
 
@@ -79,8 +81,9 @@ func TestTitleOfAPerson(t *testing.T) {
 	if got := name("Mine\nalone"); got.Fates[0] != core.FateNamed {
 		t.Errorf("a name is %v", got.Fates)
 	}
-	w.must(w.store.Title(t.Context(), w.current().ID, "Another", core.Usage{}))
-	if th := w.current(); th.Title != "Mine alone" || th.Unnamed || !th.Titled {
+	given, err := w.store.Title(t.Context(), w.current().ID, "Another", core.Usage{})
+	w.must(err)
+	if th := w.current(); given || th.Title != "Mine alone" || th.Unnamed || !th.Titled {
 		t.Errorf("it is called %+v", th)
 	}
 	if due, err := w.store.Untitled(t.Context()); err != nil || len(due) > 0 {

@@ -34,10 +34,18 @@ func Summary(a core.Activity) string {
 	case core.MessageLimited:
 		return say("a message of %s is not taken: they have sent too much", who)
 	case core.MessageEdited:
-		return say("%s is edited before a run has read it", msg)
+		if bots == "" {
+			return say("%s is edited before a run has read it", msg)
+		}
+		return say("%s is edited before a run has read it, and wakes %s (%s)", msg, bots, items)
+	case core.MessageTaken:
+		return say("%s, as it is edited, is not for %s any more (%s)", msg, bots, items)
 	case core.MessageCorrected:
 		return say("%s corrects %s, and wakes %s (%s)", msg, list(a.Messages[1:]), bots, items)
 	case core.MessageWithdrawn:
+		if items == "" {
+			return say("%s is deleted, and is read by no run from here on", msg)
+		}
 		return say("%s is deleted before a run has read it (%s)", msg, items)
 	case core.EventUnreadable:
 		return "an event could not be read"

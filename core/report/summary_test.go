@@ -35,6 +35,7 @@ func TestSummary(t *testing.T) {
 	ids := func(m, i []core.ID) func(*core.Activity) {
 		return func(a *core.Activity) { a.Messages, a.Items = m, i }
 	}
+	nobody := func(a *core.Activity) { a.Items, a.Bots = nil, nil }
 	detail := func(s string) func(*core.Activity) { return func(a *core.Activity) { a.Detail = s } }
 	one(say, core.MessageAccepted, why(core.ByMention))
 	one(say, core.MessageAccepted, why(core.ByDefault))
@@ -46,9 +47,12 @@ func TestSummary(t *testing.T) {
 	one(say, core.MessageIgnored, why(core.Blank))
 	one(say, core.MessageRefused)
 	one(say, core.MessageLimited)
+	one(say, core.MessageEdited, nobody)
 	one(say, core.MessageEdited)
+	one(say, core.MessageTaken)
 	one(say, core.MessageCorrected, ids([]core.ID{"m9", "m2"}, []core.ID{"ia"}))
 	one(say, core.MessageWithdrawn)
+	one(say, core.MessageWithdrawn, nobody)
 	one(say, core.EventUnreadable)
 	one(hand, core.HandOffSent)
 	one(hand, core.HandOffHeld)
@@ -104,8 +108,11 @@ info a message of chat:ann is not for us: there is nothing in it
 warn a message of chat:ann is refused: they are not let in
 warn a message of chat:ann is not taken: they have sent too much
 info m2 is edited before a run has read it
+info m2 is edited before a run has read it, and wakes @chief (i3)
+info m2, as it is edited, is not for @chief any more (i3)
 info m9 corrects m2, and wakes @chief (ia)
 info m2 is deleted before a run has read it (i3)
+info m2 is deleted, and is read by no run from here on
 warn an event could not be read
 info m4 of @chief wakes @scout (i5), whom it mentions
 info m4 of @chief holds its hand-off to @scout: @chief has other messages waiting

@@ -76,7 +76,7 @@ func lines(l core.Life) []line {
 		}
 		add(a.Time, "%s", Summary(a))
 		switch a.Event {
-		case core.MessageAccepted, core.MessageCorrected, core.HandOffSent, core.HoldReleased, core.ItemRetried:
+		case core.MessageAccepted, core.MessageEdited, core.MessageCorrected, core.HandOffSent, core.HoldReleased, core.ItemRetried:
 			for _, id := range a.Items {
 				told["queued "+string(id)] = true
 			}
@@ -85,7 +85,7 @@ func lines(l core.Life) []line {
 			if !slices.ContainsFunc(l.Runs, func(r core.Run) bool { return r.ID == a.Run }) {
 				add(a.Time.Add(-a.Took), "@%s begins %s with %s", a.Actor.ID, a.Run, list(a.Items))
 			}
-		case core.MessageWithdrawn:
+		case core.MessageWithdrawn, core.MessageTaken:
 			for _, id := range a.Items {
 				told["ended "+string(id)] = true
 			}

@@ -18,8 +18,11 @@ func Why(l core.Life) string {
 		names := handles(a.Bots)
 		who := "@" + a.Actor.ID
 		switch a.Event {
-		case core.MessageAccepted, core.MessageCorrected:
-			if a.Event == core.MessageCorrected {
+		case core.MessageAccepted, core.MessageEdited, core.MessageCorrected:
+			switch a.Event {
+			case core.MessageEdited:
+				add("The message was edited: its new text counts.")
+			case core.MessageCorrected:
 				add("%s is what its author made of it after it had been read.", a.Messages[0])
 			}
 			because := "it is the default bot here"
@@ -29,10 +32,11 @@ func Why(l core.Life) string {
 			case a.Why == core.ByOnly:
 				because = "it is the only bot here"
 			}
-			if len(a.Bots) == 0 {
-				add("It woke nobody.")
-			} else {
+			switch {
+			case len(a.Bots) > 0:
 				add("%s", becauseOf(l, a, because))
+			case a.Event != core.MessageEdited:
+				add("It woke nobody.")
 			}
 		case core.MessageKept:
 			why := aloof[a.Why]
@@ -46,10 +50,12 @@ func Why(l core.Life) string {
 			add("I did not answer: whoever wrote it is not a member.")
 		case core.MessageLimited:
 			add("I did not answer: whoever wrote it had sent more than I take in a minute (rate limit).")
-		case core.MessageEdited:
-			add("The message was edited: its new text counts.")
 		case core.MessageWithdrawn:
-			add("The message was deleted before a bot had read it.")
+			if len(a.Items) == 0 {
+				add("The message was deleted.")
+			} else {
+				add("The message was deleted before a bot had read it.")
+			}
 		case core.MessageSorted: // which stands in the place of why it was the default bot's
 			out = append(out[:max(0, len(out)-1)], becauseOf(l, a, "a model chose it: the message mentions nobody"))
 		case core.HandOffSent:
@@ -170,7 +176,7 @@ func became(l core.Life, id core.ID) string {
 			state, detail = core.Failed, a.Detail
 		case core.RunStopped:
 			state, detail = core.Cancelled, a.Detail
-		case core.MessageWithdrawn:
+		case core.MessageWithdrawn, core.MessageTaken:
 			state = core.Withdrawn
 		}
 	}

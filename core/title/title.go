@@ -19,7 +19,7 @@ import (
 type Store interface {
 	Untitled(ctx context.Context) ([]core.ID, error)
 	Naming(ctx context.Context, thread core.ID) (core.Naming, bool, error)
-	Title(ctx context.Context, thread core.ID, title string, cost core.Usage) error
+	Title(ctx context.Context, thread core.ID, title string, cost core.Usage) (bool, error)
 	Spend(ctx context.Context, thread core.ID, bot string, person core.PersonID, u core.Usage) error
 	Entitled(ctx context.Context, thread core.ID) error
 }
@@ -107,22 +107,24 @@ func (n *Namer) name(ctx context.Context, thread core.ID) error {
 		return err
 	}
 	if now.Title == "" {
-		var cost core.Usage
-		now.Title, cost, err = n.ask(ctx, now)
+		title, cost, err := n.ask(ctx, now)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err != nil || now.Title == "" {
+		given := false
+		if err != nil || title == "" {
 			n.o.Log.Debug("no title came", "thread", thread, "err", err)
+		} else if given, err = n.o.Store.Title(ctx, thread, title, cost); err != nil {
+			return err
+		}
+		if !given {
 			if err := n.o.Store.Spend(ctx, thread, now.Run.Bot, now.Run.For.ID, cost); err != nil {
 				return err
 			}
-		} else if err := n.o.Store.Title(ctx, thread, now.Title, cost); err != nil {
-			return err
 		}
 	}
-	if show := n.o.Show(now.Thread.Place); show != nil && now.Title != "" && now.Thread.Unnamed && now.Thread.Archived.IsZero() {
-		n.show(ctx, thread, now.Title, show)
+	if err := n.show(ctx, thread); err != nil {
+		return err
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -130,12 +132,21 @@ func (n *Namer) name(ctx context.Context, thread core.ID) error {
 	return n.o.Store.Entitled(ctx, thread)
 }
 
-// show has the platform show the title. It is a courtesy: what does not go
-// quickly is left. The same title again does no harm.
-func (n *Namer) show(ctx context.Context, thread core.ID, title string, set func(context.Context, string) error) {
+// show has the platform show the title, unless by then a person has named the
+// place or it has gone on to another conversation. It is a courtesy: what does
+// not go quickly is left. The same title again does no harm.
+func (n *Namer) show(ctx context.Context, thread core.ID) error {
 	for try := 1; ; try++ {
+		now, ok, err := n.o.Store.Naming(ctx, thread)
+		if err != nil || !ok || now.Title == "" || !now.Thread.Unnamed || !now.Thread.Archived.IsZero() {
+			return err
+		}
+		set := n.o.Show(now.Thread.Place)
+		if set == nil {
+			return nil
+		}
 		call, cancel := context.WithTimeout(ctx, callTime)
-		err := set(call, title)
+		err = set(call, now.Title)
 		cancel()
 		wait := retryAfter
 		if limited, ok := errors.AsType[*core.RetryAfter](err); ok {
@@ -146,14 +157,14 @@ func (n *Namer) show(ctx context.Context, thread core.ID, title string, set func
 			if err != nil {
 				n.o.Log.Debug("a title is not shown", "thread", thread, "err", err)
 			}
-			return
+			return nil
 		}
 		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return
+			return nil
 		}
 	}
 }

@@ -65,6 +65,8 @@ type line struct {
 	answers *run          // whose question it answers
 	named   []string
 	items   []*item
+
+	corrects *line // this is a later edit of that one
 }
 
 type item struct {
@@ -246,36 +248,92 @@ func (l *ledger) edit(id, text string) (core.Fate, []*item) {
 	switch {
 	case ln.text == text:
 		return core.FateUnchanged, nil
-	case ln.answers == nil && !slices.ContainsFunc(ln.items, func(it *item) bool { return it.state != core.Queued && it.bot != ci }):
-		ln.text = text
-		ln.version++
-		return core.FateEdited, ln.renew()
+	case ln.text == core.Deleted:
+		return core.FateIgnored, nil
+	case ln.answers == nil && !slices.ContainsFunc(ln.items, func(it *item) bool { return it.state != core.Queued && it.state != core.Withdrawn && it.bot != ci }):
+		return core.FateEdited, l.replace(ln, text)
 	case ln.th.archived && !slices.Contains(l.current[ln.th.channel].shared, ln):
 		return core.FateIgnored, nil
 	}
-	return core.FateEdited, l.message(ln.th.channel, id, ln.from, text)
+	items := l.message(ln.th.channel, id, ln.from, text)
+	l.lines[id].corrects = ln
+	return core.FateEdited, items
 }
 
-// withdraw ends what waits of a message, and lets go what waited for that. Its
-// words go if no bot has begun with it.
+// replace gives a message that nothing has begun with other words, and thereby to
+// whom they address.
+func (l *ledger) replace(ln *line, text string) []*item {
+	before := addressed(ln.text)
+	ln.text = text
+	ln.version++
+	to := addressed(text)
+	if ln.th.archived || slices.Equal(before, to) {
+		return ln.renew()
+	}
+	ln.th.hopTold = false
+	open := len(to) == 0
+	ln.named = slices.Concat(ln.named, to)
+	if open {
+		to = []string{chief}
+	}
+	var out []*item
+	missing := slices.Clone(to)
+	for _, it := range ln.items {
+		if it.state == core.Withdrawn && it.bot != ci {
+			continue
+		}
+		missing = slices.DeleteFunc(missing, func(h string) bool { return h == it.bot })
+		switch {
+		case it.bot == ci:
+		case slices.Contains(to, it.bot):
+			it.unsorted = open && it.unsorted
+		default:
+			it.state = core.Withdrawn
+			out = append(out, ln.th.release(it.bot)...)
+		}
+	}
+	for _, it := range ln.wake(inside(missing)...) {
+		it.unsorted = open && l.sorts
+		out = append(out, it)
+	}
+	if slices.Contains(missing, ci) {
+		ln.th.external = true
+		out = append(out, ln.tell()...)
+	}
+	return append(out, ln.renew()...)
+}
+
+// withdraw ends what waits of a message and of what it corrects, and lets go
+// what waited for that. Their words go if no bot has begun with them.
 func (l *ledger) withdraw(id string) (fate core.Fate, released []*item) {
 	fate = core.FateIgnored
-	ln := l.lines[id]
+	for ln := l.lines[id]; ln != nil; ln = ln.corrects {
+		gone, freed := ln.withdraw()
+		if gone {
+			fate = core.FateWithdrawn
+		}
+		released = append(released, freed...)
+	}
+	return fate, released
+}
+
+func (ln *line) withdraw() (gone bool, released []*item) {
 	for _, it := range ln.items {
 		if it.bot == ci && !it.state.Terminal() {
-			fate, it.state = core.FateWithdrawn, core.Withdrawn
+			gone, it.state = true, core.Withdrawn
 		}
 		if it.state == core.Queued {
-			fate, it.state = core.FateWithdrawn, core.Withdrawn
+			gone, it.state = true, core.Withdrawn
 			released = append(released, ln.th.release(it.bot)...)
 		}
 	}
 	begun := ln.answers != nil || slices.ContainsFunc(ln.items, func(it *item) bool { return it.bot != ci && it.state != core.Withdrawn })
-	if fate == core.FateWithdrawn && !begun {
-		ln.text = core.Deleted
-		ln.version++
+	if begun || ln.text == core.Deleted {
+		return gone, released
 	}
-	return fate, released
+	ln.text = core.Deleted
+	ln.version++
+	return true, released
 }
 
 // queued are the bot's items that wait in the thread, oldest first.

@@ -238,7 +238,12 @@ func (h *house) happen(kind string, in core.Inbound, args string) (core.Fate, []
 	case "press", "answer":
 		return h.decideBy(kind, in, args)
 	case "edit":
-		return h.edit(in.MessageID, in.Text)
+		before := h.lines[in.MessageID]
+		fate, woken := h.edit(in.MessageID, in.Text)
+		if h.lines[in.MessageID] != before {
+			h.remindOf(h.current[channel], in.From.ID, woken)
+		}
+		return fate, woken
 	case "delete":
 		fate, released := h.withdraw(in.MessageID)
 		return fate, released
