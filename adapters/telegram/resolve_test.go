@@ -154,9 +154,26 @@ func TestResolveNear(t *testing.T) {
 	for id := range candidates(31, []string{"35", "33", "33"}, func(id int) bool { return id > 38 && id < 50 }) {
 		ids = append(ids, id)
 	}
-	want := []int{36, 37, 38, 50, 51, 52, 53, 54, 55, 56, 57, 58, 34, 35, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 32, 33, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78}
+	want := []int{36, 37, 38, 50, 51, 52, 53, 54, 55, 56, 57, 58, 34, 35, 32, 33}
 	if !slices.Equal(ids, want) {
 		t.Errorf("looks at %v", ids)
+	}
+}
+
+// TestResolveAmongMany: it was sent after the first of many triggers, before the
+// others had come.
+func TestResolveAmongMany(t *testing.T) {
+	w := &wire{answer: func(_ context.Context, c call) reply {
+		if c.number("message_id") == 32 {
+			return ok(`{"message_id":32}`)
+		}
+		return no(400, "Bad Request: message to edit not found")
+	}}
+	near := []string{"31", "33", "34", "35", "36", "37"}
+	got, err := awake(w).Features().Resolve(t.Context(), core.Outbound{Place: group, Text: "…", After: "31", Near: near,
+		Known: func(id string) bool { return slices.Contains(near, id) }})
+	if err != nil || got.ID != "32" {
+		t.Errorf("Resolve = %v, %v after %d probes", got, err, len(w.seen))
 	}
 }
 

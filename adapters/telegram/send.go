@@ -255,7 +255,9 @@ func (a *Adapter) awaitBacklog(ctx context.Context) {
 
 // candidates are the ids that a lost message may have: some after each message
 // that it may have followed, without those that are others. It was sent when all
-// of these were there, so the newest of them comes first.
+// of these were there, so the newest of them comes first; unless some have come
+// since, so the ids that follow them all are tried once, and leave the rest for
+// those between.
 func candidates(after int, near []string, other func(id int) bool) iter.Seq[int] {
 	starts := []int{after}
 	for _, s := range near {
@@ -268,13 +270,16 @@ func candidates(after int, near []string, other func(id int) bool) iter.Seq[int]
 		tried := map[int]bool{}
 		for _, start := range slices.Backward(slices.Compact(starts)) {
 			for id, left := start+1, probes; left > 0 && len(tried) < maxProbes && id <= start+reach; id++ {
-				if tried[id] || other(id) {
+				if other(id) {
+					continue
+				}
+				left--
+				if tried[id] {
 					continue
 				}
 				if tried[id] = true; !yield(id) {
 					return
 				}
-				left--
 			}
 		}
 	}
