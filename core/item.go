@@ -64,8 +64,10 @@ type Item struct {
 
 	// Unsorted: the message names no bot, and a model has yet to choose whose the
 	// item is. Until then it is the default bot's.
-	Unsorted bool  `json:"unsorted,omitempty"`
-	Usage    Usage `json:"usage,omitzero"` // what that has cost
+	Unsorted bool `json:"unsorted,omitempty"`
+	// Waits: the post of the run that it would begin says that it waits for a slot.
+	Waits bool  `json:"waits,omitempty"`
+	Usage Usage `json:"usage,omitzero"` // what that has cost
 
 	// Left: an earlier process has left it, and may have begun its run without
 	// storing the pick. Post is of the run that it resumes then. Not stored.
@@ -81,8 +83,9 @@ func (it *Item) External() bool { return it.Actor == ExternalActor }
 const MaxResumes = 2
 
 // Run is one execution of a bot's loop in one thread. Its ID has the number of
-// its oldest item, its first post the same number: both are known before the run
-// is stored and are the same again if the process dies before that.
+// its oldest item, or of that whose post says that it waits for a slot, its first
+// post the same number: both are known before the run is stored and are the same
+// again if the process dies before that.
 type Run struct {
 	ID       ID     `json:"id"`
 	Bot      string `json:"bot"`
@@ -128,6 +131,9 @@ type Run struct {
 	// the pick is stored before anything else and the open is resolved before it
 	// is sent. Not stored.
 	Resumed bool `json:"-"`
+	// Waits: it has no slot yet, and no model reads it: its post says only that.
+	// Set by who tells people. Not stored.
+	Waits bool `json:"-"`
 	// Open is the receipt of the post's open, where it is stored already.
 	Open *Receipt `json:"-"`
 }

@@ -228,16 +228,21 @@ func (a *acceptance) takeBack(th *core.Thread, it core.Item, id, why string) err
 	return err
 }
 
-// retract ends the run that a withdrawn item has begun before anything of it
-// was stored: its status line, if it may be shown, becomes a notice. What else
+// retract ends the run that a withdrawn item has begun before more of it than its
+// status line was stored: that, if it may be shown, becomes a notice. What else
 // that run had picked still waits, and begins another.
 func (a *acceptance) retract(th *core.Thread, it core.Item, id, why string) error {
-	post := it.ID.As(core.KindPost)
-	if a.batch.Seal == nil || !a.batch.Seal(post) {
+	post := core.Post{ID: it.ID.As(core.KindPost), Kind: core.NoticePost, Thread: th.ID, Place: th.Place, Created: a.Now()}
+	shown := a.batch.Seal != nil && a.batch.Seal(post.ID)
+	if !shown && !it.Waits {
 		return nil
 	}
-	rows, err := a.show(core.Post{ID: post, Kind: core.NoticePost, Thread: th.ID, Place: th.Place, Created: a.Now()}, core.Row{After: id},
-		pieces(a.batch.Split, th.Place, why))
+	was, _, err := get[core.Post](a.tx, idKey(famPost, post.ID))
+	if err != nil {
+		return err
+	}
+	post.Open = was.Open
+	rows, err := a.show(post, core.Row{After: id}, pieces(a.batch.Split, th.Place, why))
 	a.out.Rows = append(a.out.Rows, rows...)
 	a.out.Stopped = append(a.out.Stopped, it.ID.As(core.KindRun))
 	return err

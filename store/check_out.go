@@ -7,13 +7,19 @@ import (
 	"bellhop/core"
 )
 
+// waits reports whether the post says that an item waits for a slot.
+func (c *checker) waits(p core.Post) bool {
+	it := c.items[p.ID.As(core.KindItem)]
+	return it.Waits && it.State == core.Queued && p.Run == p.ID.As(core.KindRun) && p.Chunks == 0
+}
+
 func (c *checker) checkPosts() {
 	for _, id := range sorted(c.posts) {
 		p, rows := c.posts[id], c.rows[id]
 		run, ran := c.runs[p.Run]
 		switch p.Kind {
 		case core.AnswerPost, core.ErrorPost, core.StoppedPost:
-			if run.Post != id && (ran || !c.pruned(p.Run)) {
+			if run.Post != id && (ran || !c.pruned(p.Run)) && !c.waits(p) {
 				c.say("post %s is the %s of the run %q, which has the post %q", id, p.Kind, p.Run, run.Post)
 			}
 		case core.AskPost:

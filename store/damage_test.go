@@ -212,3 +212,32 @@ func TestDamageOfAll(t *testing.T) {
 		})
 	}
 }
+
+// A row about what waits for a slot is damaged: its post is still the one that the
+// answer replaces.
+func TestDamageOfWhatWaits(t *testing.T) {
+	for _, family := range []string{"op/", "mp/", "i/", "q/"} {
+		for _, restart := range []bool{false, true} {
+			t.Run(fmt.Sprint(family[:len(family)-1], restart), func(t *testing.T) {
+				w := unchecked(t)
+				items := w.say("hello")
+				waiting := w.waits(items...)
+				if flip(t, w.engine, family) == 0 {
+					t.Fatal("nothing to damage")
+				}
+				if restart {
+					items = w.restart().Items
+				}
+				run := w.pick(items...)
+				if run.ID != waiting.ID {
+					t.Errorf("%+v", run)
+				}
+				done := w.settle(run, end("hi"))
+				if len(done.Rows) != 1 || family != "mp/" && done.Rows[0].Edit != "open" {
+					t.Errorf("%+v", done.Rows)
+				}
+				w.deliver(done.Rows...)
+			})
+		}
+	}
+}

@@ -21,8 +21,15 @@ func (d *desk) meant(of core.Subject) (bots []string, all bool, err error) {
 	switch {
 	case of.Run != "":
 		run, ok, err := get[core.Run](d.tx, idKey(famRun, of.Run))
+		if err != nil {
+			return nil, false, err
+		}
 		if ok {
-			bots = append(bots, run.Bot)
+			return []string{run.Bot}, false, nil
+		}
+		it, _, err := get[core.Item](d.tx, idKey(famItem, of.Run.As(core.KindItem)))
+		if it.Waits {
+			bots = append(bots, it.Bot)
 		}
 		return bots, false, err
 	case of.Message != "":

@@ -139,7 +139,7 @@ func (t *tx) takeIn(run *core.Run, step *core.Step, in core.Arrival, prepared []
 
 // take moves a waiting item into the run.
 func (t *tx) take(it core.Item, run core.ID) error {
-	it.State, it.Run, it.Unsorted = core.Doing, run, false
+	it.State, it.Run, it.Unsorted, it.Waits = core.Doing, run, false, false
 	if err := t.put(idKey(famItem, it.ID), it); err != nil {
 		return err
 	}

@@ -27,7 +27,17 @@ func (t *tx) rebuildPost(id core.ID) error {
 		return err
 	}
 	p := core.Post{ID: id, Kind: core.AnswerPost, Created: t.Now()}
+	waits, _, err := get[core.Item](t, idKey(famItem, id.As(core.KindItem)))
+	if err != nil {
+		return err
+	}
 	switch {
+	case waits.Waits:
+		th, _, err := get[core.Thread](t, idKey(famThread, waits.Thread))
+		if err != nil {
+			return err
+		}
+		p.Thread, p.Place, p.Run = th.ID, th.Place, id.As(core.KindRun)
 	case ran:
 		p.Thread, p.Place, p.Run, p.Created = run.Thread, run.Reply.Place, run.ID, run.Created
 	case len(rows) == 0:
@@ -56,7 +66,7 @@ func (t *tx) rebuildPost(id core.ID) error {
 		if len(shown) == 1 { // else it is not known which of them was the last
 			p.Card = &core.Card{Text: ask.Text}
 		}
-	case ran && run.Post == id && !run.State.Terminal():
+	case waits.Waits, ran && run.Post == id && !run.State.Terminal():
 		if len(shown) > 0 {
 			p.Open = &shown[0]
 		}

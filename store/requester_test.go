@@ -17,7 +17,7 @@ func by(e core.Entry, id core.PersonID) core.Entry {
 func TestRequesterSinceItsSlot(t *testing.T) {
 	w := newWorld(t)
 	items := w.say("first")
-	w.must(w.store.Opened(t.Context(), w.pick(items...), core.Receipt{ID: "waiting for a slot"}))
+	w.waits(items...)
 	items = append(items, w.accept(by(w.message("second"), "chat:bob")).Items...)
 	run := w.pick(items...)
 	w.must(w.store.Step(t.Context(), run, core.Step{Run: run.ID, N: 1}))

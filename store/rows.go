@@ -201,7 +201,7 @@ func (t *tx) end(it core.Item, state core.State, run, outcome core.ID) error {
 			return err
 		}
 	}
-	it.State, it.Outcome, it.Ended, it.Next = state, outcome, t.Now(), time.Time{}
+	it.State, it.Outcome, it.Ended, it.Next, it.Waits = state, outcome, t.Now(), time.Time{}, false
 	if run != "" {
 		it.Run = run
 	}

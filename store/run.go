@@ -28,9 +28,7 @@ func (s *Store) Pick(ctx context.Context, items []core.Item, window, most int) (
 				return err
 			}
 			if ok && now.Bot == it.Bot && now.State == core.Doing {
-				// It has waited for a slot: its post says so, and the receipt of
-				// that has stored a pick, which this one takes over.
-				begun = now.Run
+				begun = now.Run // its pick is stored, and this one takes it over
 			}
 			if ok && now.Bot == it.Bot && (now.State == core.Queued || now.State == core.Doing) {
 				mail = append(mail, now)
@@ -137,9 +135,11 @@ func (t *tx) latecomers(mail []core.Item, sc core.Scene) ([]core.Item, error) {
 	return mail, nil
 }
 
-// draft is the run that the items would begin. The oldest gives it its number.
+// draft is the run that the items would begin. The oldest gives it its number, or
+// the one of which people are told that it waits for a slot.
 func (t *tx) draft(th core.Thread, mail []core.Item) (core.Run, error) {
-	run := core.Run{ID: mail[0].ID.As(core.KindRun), Post: mail[0].ID.As(core.KindPost), Bot: mail[0].Bot,
+	head := mail[max(0, slices.IndexFunc(mail, func(it core.Item) bool { return it.Waits }))].ID
+	run := core.Run{ID: head.As(core.KindRun), Post: head.As(core.KindPost), Bot: mail[0].Bot,
 		Thread: th.ID, State: core.Doing, Scoped: th.Scoped(mail[0].Bot), Late: th.Late, Reply: core.Reply{Place: th.Place, Direct: th.Direct}, Created: t.Now()}
 	for _, it := range mail {
 		run.Items, run.Usage = append(run.Items, it.ID), run.Usage.Add(it.Usage)
@@ -249,11 +249,11 @@ func (t *tx) begin(run core.Run) (core.Run, error) {
 	if !stored {
 		have = run
 		have.Items = nil
-		_, retracted, err := get[core.Post](t, idKey(famPost, run.Post))
+		post, _, err := get[core.Post](t, idKey(famPost, run.Post))
 		switch {
 		case err != nil:
 			return run, err
-		case retracted:
+		case post.Chunks > 0: // it was retracted
 			return run, core.ErrRunOver
 		}
 	}
@@ -284,7 +284,7 @@ func (t *tx) begin(run core.Run) (core.Run, error) {
 		return have, nil
 	case len(join) == 0 && !stored:
 		return run, core.ErrRunOver
-	case stored: // another pick was stored while it waited: this one has read more
+	case stored: // this pick has read more than the stored one
 		have.Triggers, have.Versions, have.Reply, have.Hop, have.For, have.People = run.Triggers, run.Versions, run.Reply, run.Hop, run.For, run.People
 		have.Scoped, have.Late, have.Upto, have.Cut, have.Tail = run.Scoped, run.Late, run.Upto, run.Cut, run.Tail
 	default:
@@ -324,14 +324,36 @@ func (s *Store) Begin(ctx context.Context, run core.Run) error {
 	})
 }
 
-// Opened stores the receipt of the run's open post, and the pick with it.
+// Opened stores the receipt of the run's open post, and the pick with it unless
+// the run waits for a slot. core.ErrRunOver: it has ended, or what it would have
+// begun with waits no more.
 func (s *Store) Opened(ctx context.Context, run core.Run, r core.Receipt) error {
 	return s.update(ctx, func(t *tx) error {
-		if _, err := t.begin(run); err != nil {
+		begin := t.begin
+		if run.Waits {
+			begin = t.waits
+		}
+		if _, err := begin(run); err != nil {
 			return err
 		}
 		return t.opened(run, r)
 	})
+}
+
+// waits marks the item that gives the run its number, unless the run has begun
+// meanwhile.
+func (t *tx) waits(run core.Run) (core.Run, error) {
+	it, _, err := get[core.Item](t, idKey(famItem, run.ID.As(core.KindItem)))
+	switch {
+	case err != nil:
+		return run, err
+	case it.State == core.Doing && it.Run == run.ID:
+		return run, nil
+	case it.State != core.Queued || it.Bot != run.Bot:
+		return run, core.ErrRunOver
+	}
+	it.Waits, it.Unsorted = true, false // whose message it is, people have been told
+	return run, t.queue(it)
 }
 
 func (t *tx) opened(run core.Run, r core.Receipt) error {

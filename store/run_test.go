@@ -56,43 +56,60 @@ func TestQuickTurn(t *testing.T) {
 	}
 }
 
-// A message that waits for a slot has a post that says so; the receipt of it
-// stores a pick, which the run that gets the slot takes over.
+// A message that waits for a slot has a post that says so, which the run that gets
+// the slot takes over. Until then no run has it.
 func TestOpenedBeforeItsSlot(t *testing.T) {
 	w := newWorld(t)
 	first := w.say("one")
-	waiting := w.pick(first...)
-	w.must(w.store.Opened(t.Context(), waiting, core.Receipt{ID: "open"}))
+	waiting := w.waits(first...)
+	w.wantState(core.Queued, first...)
+	w.restart()
+	w.accept(w.edit("e1", "uno"))
 	items := append(first, w.say("two")...)
 	run := w.pick(items...)
-	if run.ID != waiting.ID || len(run.Items) != 2 || run.Open == nil || run.Resumed {
+	if run.ID != waiting.ID || len(run.Items) != 2 || run.Open == nil || run.Resumed || run.Versions[0] != 1 {
 		t.Errorf("%+v", run)
 	}
 	w.must(w.store.Step(t.Context(), run, core.Step{Run: run.ID, N: 1}))
 	w.must(w.store.Opened(t.Context(), waiting, core.Receipt{ID: "open"})) // too late to matter
 	b := w.restart()
 	again := w.pick(b.Items...)
-	if diff := cmp.Diff(run.Triggers, again.Triggers); diff != "" || again.Upto != run.Upto {
+	if diff := cmp.Diff(run.Triggers, again.Triggers); diff != "" || again.Upto != run.Upto || again.Open == nil {
 		t.Errorf("resumed with upto %s, want %s, and triggers (-want +got):\n%s", again.Upto, run.Upto, diff)
 	}
 	w.settle(again, end("both"))
 	w.wantState(core.Done, items...)
+	w.wantErr(w.store.Opened(t.Context(), waiting, core.Receipt{ID: "open"}), core.ErrRunOver)
 }
 
-// The run that waits for a slot keeps its number when its oldest message is
-// withdrawn.
+// What waits for a slot and is taken back says so in its post. What waited with it
+// begins another run.
 func TestWithdrawnBeforeItsSlot(t *testing.T) {
 	w := newWorld(t)
 	first, second := w.say("one"), w.say("two")
-	waiting := w.pick(append(first, second...)...)
-	w.accept(w.event(core.InDelete, "e1", ""))
-	w.must(w.store.Opened(t.Context(), waiting, core.Receipt{ID: "open"}))
+	waiting := w.waits(append(first, second...)...)
+	out := w.accept(w.event(core.InDelete, "e1", ""))
+	if len(out.Rows) != 1 || out.Rows[0].Post != waiting.Post || out.Rows[0].Edit != "open" || len(out.Stopped) != 1 || out.Stopped[0] != waiting.ID {
+		t.Errorf("%+v", out)
+	}
+	w.wantErr(w.store.Opened(t.Context(), waiting, core.Receipt{ID: "open"}), core.ErrRunOver)
+	w.wantErr(w.store.Begin(t.Context(), waiting), core.ErrRunOver)
 	run := w.pick(second...)
-	if run.ID != waiting.ID || run.Post != waiting.Post || run.Open == nil {
+	if run.ID == waiting.ID || run.Open != nil {
 		t.Errorf("%+v", run)
 	}
 	w.settle(run, end("2"))
 	w.wantState(core.Done, second...)
+	w.wantState(core.Withdrawn, first...)
+}
+
+// waits has people told that what the items would begin waits for a slot.
+func (w *world) waits(items ...core.Item) core.Run {
+	w.Helper()
+	run := w.pick(items...)
+	run.Waits = true
+	w.must(w.store.Opened(w.Context(), run, core.Receipt{ID: "open"}))
+	return run
 }
 
 // What is queued between the mailbox's word and the pick joins once.

@@ -26,6 +26,23 @@ func (b *Bus) Open(run core.Run, speaker core.Speaker, status string) {
 	b.tell(run.Reply.Place, openJob{run: run, speaker: speaker, status: status})
 }
 
+// Wait begins the post of a run that has no slot yet, and says so; unless the run
+// has begun.
+func (b *Bus) Wait(run core.Run, speaker core.Speaker) {
+	run.Waits = true
+	d := &draft{}
+	d.update(core.Preview{Status: "waiting for a free slot"}, time.Now())
+	b.mu.Lock()
+	begun := slices.Contains(b.settled[:], run.Post) || b.drafts[run.Post] != nil
+	if !begun {
+		b.drafts[run.Post] = d
+	}
+	b.mu.Unlock()
+	if !begun {
+		b.tell(run.Reply.Place, openJob{run: run, speaker: speaker, status: "Waiting for a free slot…"})
+	}
+}
+
 // Update shows a preview in the run's post; the latest wins. It costs next to
 // nothing, so that it can be called for every piece of a reply.
 func (b *Bus) Update(run core.Run, p core.Preview) {

@@ -130,7 +130,12 @@ func (w *worker) add(in any) {
 	switch in := in.(type) {
 	case openJob:
 		if p := w.posts[in.run.Post]; p != nil { // the run begins again
+			if in.run.Waits { // no more
+				w.done()
+				return
+			}
 			in.run.Resumed = in.run.Resumed || p.run.Resumed
+			p.stored = p.stored && !p.run.Waits // else its receipt is, and the run is not
 			p.run, p.storeAt = in.run, time.Now().Add(storeOpenAfter)
 			w.done()
 			return

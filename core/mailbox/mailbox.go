@@ -27,7 +27,8 @@ type Runner interface {
 	// stored run that the next start resumes (or ""), when ctx ended with that
 	// cause; core.ErrWaiting when the run waits for a person.
 	Run(ctx context.Context, bot core.Bot, items []core.Item) (core.ID, error)
-	// Wait tells the person whose message waits for a free slot.
+	// Wait tells the person whose message waits for a free slot, unless its run
+	// has begun meanwhile.
 	Wait(ctx context.Context, bot core.Bot, items []core.Item)
 }
 
@@ -215,8 +216,7 @@ type box struct {
 	threads map[core.ID]*mail
 	ready   []*mail // threads that can be picked, by their oldest item
 	running int
-	since   time.Time // when the loop began to wait for a slot
-	told    core.ID   // the item whose person was told of the wait
+	due     time.Time // when to look next for whom to tell that they wait; zero: nobody waits
 }
 
 // mail is what waits for the bot in one thread.
@@ -225,6 +225,8 @@ type mail struct {
 	items  []core.Item // resumes first, then oldest first
 	busy   bool        // a run is in progress
 	parked core.ID     // the run that waits for a person, and all but its resume with it; empty: none
+	since  time.Time   // when it became ready; zero: it is not
+	told   core.ID     // the item whose person was told that it waits for a slot
 }
 
 // waits reports whether nothing of the mail can be picked.
@@ -272,26 +274,22 @@ func (b *box) loop(pick, work context.Context) {
 		}
 		var slots chan<- struct{}
 		if len(b.ready) > 0 {
-			if b.since.IsZero() {
-				b.since = time.Now()
-			}
-			next := b.since.Add(slotWait)
+			next := b.due
 			if held := b.s.until(); time.Now().Before(held) {
 				next = held
 			} else if b.running < workers {
 				slots = b.s.slots
 			}
-			patience.Reset(time.Until(next))
-		} else {
-			b.since = time.Time{}
+			if !next.IsZero() {
+				patience.Reset(time.Until(next))
+			}
 		}
 		select {
 		case slots <- struct{}{}:
-			b.since = time.Time{}
 			b.start(work, &runs)
 		case <-b.wake:
 		case <-patience.C:
-			if !b.since.IsZero() && time.Since(b.since) >= slotWait {
+			if !b.due.IsZero() && !time.Now().Before(b.due) {
 				b.patience(work, &runs)
 			}
 		case <-pick.Done():
@@ -310,7 +308,7 @@ func (b *box) start(work context.Context, runs *sync.WaitGroup) {
 		items = items[:1]
 	}
 	m.items = slices.Clone(m.items[len(items):])
-	m.busy, m.parked = true, ""
+	m.busy, m.parked, m.since = true, "", time.Time{}
 	b.running++
 	b.note(m)
 	id := items[0].ID.As(core.KindRun)
@@ -384,12 +382,16 @@ func (b *box) finished(work context.Context, m *mail, id core.ID, err error) {
 // requeue makes the thread ready, in its place, if it has mail and no run.
 func (b *box) requeue(m *mail) {
 	b.ready = slices.DeleteFunc(b.ready, func(r *mail) bool { return r == m })
+	if m.waits() {
+		m.since = time.Time{}
+	}
 	if len(m.items) == 0 && !m.busy && m.parked == "" {
 		delete(b.threads, m.thread)
 		return
 	}
 	b.threads[m.thread] = m
 	if !m.waits() {
+		b.await(m)
 		i, _ := slices.BinarySearchFunc(b.ready, m.order(), func(r *mail, o uint64) int {
 			switch {
 			case r.order() < o:
@@ -483,18 +485,36 @@ func (b *box) drop(ids []core.ID) {
 	}
 }
 
-// patience tells the person at the head of the queue that their message waits
-// for a slot.
+// await notes since when a ready thread waits for a slot.
+func (b *box) await(m *mail) {
+	if m.since.IsZero() {
+		m.since = time.Now()
+	}
+	if at := m.since.Add(slotWait); m.told != m.items[0].ID && (b.due.IsZero() || at.Before(b.due)) {
+		b.due = at
+	}
+}
+
+// patience tells those who have waited for a slot so long that they do.
 func (b *box) patience(work context.Context, runs *sync.WaitGroup) {
-	b.since = time.Now()
-	if len(b.ready) == 0 {
+	b.due = time.Time{}
+	var long [][]core.Item
+	for _, m := range b.ready {
+		switch at, head := m.since.Add(slotWait), m.items[0]; {
+		case m.told == head.ID || head.Kind == core.ResumeItem: // people see what it has done before
+		case !time.Now().Before(at):
+			m.told = head.ID
+			long = append(long, slices.Clone(m.items))
+		case b.due.IsZero() || at.Before(b.due):
+			b.due = at
+		}
+	}
+	if len(long) == 0 {
 		return
 	}
-	items := b.ready[0].items
-	if items[0].Kind == core.ResumeItem || b.told == items[0].ID {
-		return
-	}
-	b.told = items[0].ID
-	items = slices.Clone(items)
-	runs.Go(func() { b.s.o.Runner.Wait(work, b.bot, items) })
+	runs.Go(func() {
+		for _, items := range long {
+			b.s.o.Runner.Wait(work, b.bot, items)
+		}
+	})
 }

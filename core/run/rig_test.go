@@ -211,6 +211,7 @@ func split(_ core.Place, text string) []core.Piece { return []core.Piece{{Text: 
 type outbox struct{ *rig }
 
 func (outbox) Open(core.Run, core.Speaker, string)                  {}
+func (outbox) Wait(core.Run, core.Speaker)                          {}
 func (outbox) Update(core.Run, core.Preview)                        {}
 func (outbox) Receipt(context.Context, core.Run) *core.Receipt      { return nil }
 func (outbox) Abandon(core.Run)                                     {}

@@ -38,6 +38,7 @@ type Store interface {
 // Outbox is where runs show their posts. See package bus.
 type Outbox interface {
 	Open(run core.Run, speaker core.Speaker, status string)
+	Wait(run core.Run, speaker core.Speaker)
 	Update(run core.Run, p core.Preview)
 	Receipt(ctx context.Context, run core.Run) *core.Receipt
 	Deliver(rows []core.Row)
@@ -156,8 +157,7 @@ func (r *Runner) Wait(ctx context.Context, bot core.Bot, items []core.Item) {
 		}
 	}
 	if t, err := r.pick(ctx, bot, items); err == nil {
-		r.o.Outbox.Open(t.run, t.speaker(), "Waiting for a free slot…")
-		r.o.Outbox.Update(t.run, core.Preview{Status: "waiting for a free slot"})
+		r.o.Outbox.Wait(t.run, t.speaker())
 	}
 }
 

@@ -31,10 +31,11 @@ type piece struct {
 	card *ask // the last piece of what asks; nil: another
 }
 
-// begun is a run that people can see.
+// begun is a run that people can see, by its number in the thread; it may only
+// wait for a slot.
 type begun struct {
-	th  *thread
-	run *run
+	th *thread
+	n  int
 }
 
 type thread struct {
@@ -51,6 +52,9 @@ type thread struct {
 	ended    time.Time // when it was last archived
 	hopTold  bool
 	made     int // items
+	// retracted are the numbers of what people were told waits for a slot, and was
+	// taken back.
+	retracted []int
 }
 
 // line is a message.
@@ -78,13 +82,14 @@ type item struct {
 	run   *run
 
 	unsorted bool // whose it is has yet to be chosen
+	waits    bool // its post says that it waits for a slot
 
 	pruned bool       // it is not kept any more
 	notice *unreached // that is the outcome
 }
 
 type run struct {
-	n       int // its oldest item's
+	n       int // its oldest item's, or that of the one that waits for a slot
 	id      core.ID
 	bot     string
 	items   []*item
@@ -288,8 +293,7 @@ func (l *ledger) replace(ln *line, text string) []*item {
 		case slices.Contains(to, it.bot):
 			it.unsorted = open && it.unsorted
 		default:
-			it.state = core.Withdrawn
-			out = append(out, ln.th.release(it.bot)...)
+			out = append(out, l.takeBack(it)...)
 		}
 	}
 	for _, it := range ln.wake(inside(missing)...) {
@@ -308,7 +312,7 @@ func (l *ledger) replace(ln *line, text string) []*item {
 func (l *ledger) withdraw(id string) (fate core.Fate, released []*item) {
 	fate = core.FateIgnored
 	for ln := l.lines[id]; ln != nil; ln = ln.corrects {
-		gone, freed := ln.withdraw()
+		gone, freed := l.withdrawLine(ln)
 		if gone {
 			fate = core.FateWithdrawn
 		}
@@ -317,14 +321,26 @@ func (l *ledger) withdraw(id string) (fate core.Fate, released []*item) {
 	return fate, released
 }
 
-func (ln *line) withdraw() (gone bool, released []*item) {
+// takeBack ends an item that waits, and what people are told of it.
+func (l *ledger) takeBack(it *item) (released []*item) {
+	th := it.line.th
+	it.state = core.Withdrawn
+	if it.waits {
+		it.waits = false
+		th.retracted = append(th.retracted, it.n)
+		l.say(th.channel, notice)
+	}
+	return th.release(it.bot)
+}
+
+func (l *ledger) withdrawLine(ln *line) (gone bool, released []*item) {
 	for _, it := range ln.items {
 		if it.bot == ci && !it.state.Terminal() {
 			gone, it.state = true, core.Withdrawn
 		}
 		if it.state == core.Queued {
-			gone, it.state = true, core.Withdrawn
-			released = append(released, ln.th.release(it.bot)...)
+			gone = true
+			released = append(released, l.takeBack(it)...)
 		}
 	}
 	begun := ln.answers != nil || slices.ContainsFunc(ln.items, func(it *item) bool { return it.bot != ci && it.state != core.Withdrawn })
@@ -364,6 +380,21 @@ func (th *thread) open(bot string) *run {
 	return nil
 }
 
+// leading is the item that gives the run of all of them its number.
+func leading(items []*item) *item {
+	return items[max(0, slices.IndexFunc(items, func(it *item) bool { return it.waits }))]
+}
+
+// wait notes that people are told that a run which is not stored waits for a slot.
+func (th *thread) wait(r *run, items []*item) error {
+	it := items[slices.IndexFunc(items, func(it *item) bool { return it.n == r.n })]
+	if it.state != core.Queued || it.bot != r.bot {
+		return core.ErrRunOver
+	}
+	it.waits, it.unsorted = true, false
+	return nil
+}
+
 // begin stores a picked run: the items that still wait join it. It says what
 // is wrong if none does, or if one was edited since.
 func (th *thread) begin(r *run, items []*item, versions []int) error {
@@ -377,7 +408,7 @@ func (th *thread) begin(r *run, items []*item, versions []int) error {
 		}
 	}
 	stored := slices.Contains(th.runs, r)
-	if slices.ContainsFunc(th.runs, func(o *run) bool { return o != r && o.n == r.n }) {
+	if slices.Contains(th.retracted, r.n) || slices.ContainsFunc(th.runs, func(o *run) bool { return o != r && o.n == r.n }) {
 		return core.ErrRunOver // its oldest item was cancelled before it was stored
 	}
 	if stored && !r.open() || !stored && joined == 0 {
@@ -389,7 +420,7 @@ func (th *thread) begin(r *run, items []*item, versions []int) error {
 	}
 	for _, it := range items {
 		if it.state == core.Queued {
-			it.state, it.run = core.Doing, r
+			it.state, it.run, it.waits = core.Doing, r, false
 			r.items = append(r.items, it)
 		}
 	}
@@ -468,7 +499,7 @@ func (l *ledger) stop(th *thread, bots []string) bool {
 	slices.SortFunc(runs, func(a, b *run) int { return a.n - b.n })
 	for _, bot := range team {
 		if mail := th.queued(bot); len(mail) > 0 && th.open(bot) == nil && th.waits(bot) == nil && slices.Contains(bots, bot) {
-			r := &run{n: mail[0].n, bot: bot}
+			r := &run{n: leading(mail).n, bot: bot}
 			th.runs, runs = append(th.runs, r), append(runs, r)
 		}
 	}

@@ -331,12 +331,18 @@ func (h *house) mark(kind, id string) (core.Fate, []*item) {
 	var bots []string
 	var lines []*line
 	at, ours := h.opens[id]
+	var of *run
 	if ours {
-		if th = at.th; !at.run.pruned {
-			bots = []string{at.run.bot}
-			for _, it := range at.run.items {
+		th = at.th
+		if i := slices.IndexFunc(th.runs, func(r *run) bool { return r.n == at.n }); i >= 0 {
+			of = th.runs[i]
+			bots = []string{of.bot}
+			for _, it := range of.items {
 				lines = append(lines, it.line)
 			}
+		}
+		for _, it := range th.itemsThat(func(it *item) bool { return it.n == at.n && it.waits && it.state == core.Queued }) {
+			bots = []string{it.bot}
 		}
 	} else {
 		ln := h.lines[id]
@@ -354,7 +360,7 @@ func (h *house) mark(kind, id string) (core.Fate, []*item) {
 	case kind == "halt":
 		did = h.stop(th, bots)
 	default:
-		woken = th.retry(lines, at.run)
+		woken = th.retry(lines, of)
 		did = len(woken) > 0
 	}
 	switch {
@@ -424,7 +430,7 @@ func (h *house) pick(t *rapid.T) {
 		h.Fatalf("pick %+v: %v", mail, err)
 	}
 	if f.model == nil {
-		f.model = &run{n: f.items[0].n, id: picked.ID, bot: at.bot}
+		f.model = &run{n: leading(f.items).n, id: picked.ID, bot: at.bot}
 	}
 	picked.Upto = scene.Upto
 	if picked.ID != f.model.id || picked.Bot != at.bot || picked.Thread != at.th.id || f.resume.ID != "" && picked.Resumes != f.model.resumes {
@@ -460,20 +466,44 @@ func (h *house) work(t *rapid.T) {
 		h.step(at)
 		return
 	}
+	if kind == "wait" && f.resume.ID == "" && !slices.Contains(at.th.runs, f.model) {
+		h.wait(at)
+		return
+	}
 	h.write(at, func() error {
 		if kind == "begin" {
 			return h.store.Begin(h.ctx, f.run)
 		}
 		return h.store.Opened(h.ctx, f.run, core.Receipt{ID: "open " + string(f.run.Post)})
 	}, func() {
-		if kind == "opened" || kind == "wait" {
-			h.opens["open "+string(f.run.Post)] = begun{at.th, f.model}
+		if kind != "begin" {
+			h.opens["open "+string(f.run.Post)] = begun{at.th, f.model.n}
 		}
+	}, func() {})
+}
+
+// wait has people told that what was picked waits for a slot. It is picked again
+// when it has one.
+func (h *house) wait(at desk) {
+	f := h.at[at]
+	run := f.run
+	run.Waits = true
+	var over error
+	h.do(func() error {
+		err := h.store.Opened(h.ctx, run, core.Receipt{ID: "open " + string(run.Post)})
+		if errors.Is(err, core.ErrRunOver) {
+			over, err = err, nil
+		}
+		return err
 	}, func() {
-		if kind == "wait" && f.resume.ID == "" {
-			delete(h.at, at) // it waits for a slot, and is picked when it has one
+		err := at.th.wait(f.model, f.items)
+		if !errors.Is(over, err) || err == nil && over != nil {
+			h.Fatalf("the run %s waits: %v, want %v", run.ID, over, err)
 		}
-	})
+		if err == nil {
+			h.opens["open "+string(run.Post)] = begun{at.th, f.model.n}
+		}
+	}, func() { delete(h.at, at) })
 }
 
 // write is a write of a run, which may be over by then.
