@@ -137,14 +137,14 @@ var attacks = []attack{
 		return s.command(s.bob, s.room, "allow", string(s.ask.Run))
 	}},
 
-	{name: "an edited request", do: func(s *siege) error { return s.p.Edit(s.root, s.request, "yes") }},
+	{name: "an edited request", told: says(itWaits), do: func(s *siege) error { return s.p.Edit(s.root, s.request, "yes") }},
 	{name: "an edited request of another", do: func(s *siege) error {
 		s.spoken = true // or Bob is told that his message waits
 		id, err := s.p.Say(s.room, adaptertest.Saying{From: s.bob, Text: "good"})
 		s.pass(time.Second)
 		return errors.Join(err, s.p.Edit(s.room, id, "yes"))
 	}},
-	{name: "a command by edit", do: func(s *siege) error { return s.p.Edit(s.root, s.request, "/allow "+string(s.ask.ID)) }},
+	{name: "a command by edit", told: says(itWaits), do: func(s *siege) error { return s.p.Edit(s.root, s.request, "/allow "+string(s.ask.ID)) }},
 	{name: "a forwarded yes", told: map[string]string{"slack": itWaits}, do: func(s *siege) error {
 		return s.say(adaptertest.Saying{From: s.ann, Forward: s.bob, Text: "yes"})
 	}},
