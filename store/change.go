@@ -52,7 +52,11 @@ func (a *acceptance) edit(e *core.Entry, place core.Place) (core.Fate, error) {
 	if !joined {
 		msg.Version++
 		msg.Parts = parts(in)
-		return core.FateEdited, errors.Join(a.replace(&th, msg, in, items), a.goTo(msg.Thread))
+		woken, err := a.replace(&th, msg, in, items)
+		if err != nil {
+			return "", err
+		}
+		return core.FateEdited, errors.Join(a.goTo(msg.Thread), a.remindOf(e, th, woken))
 	}
 	if !th.Archived.IsZero() {
 		if th, ok, err = a.heir(th, msg.ID); err != nil || !ok {
@@ -70,27 +74,29 @@ func (a *acceptance) edit(e *core.Entry, place core.Place) (core.Fate, error) {
 
 // replace stores the new version of a message that nobody has begun to answer,
 // as if its author had said it so at first: where it names others than before,
-// they get it, and it waits no more for whom it is not meant.
-func (a *acceptance) replace(th *core.Thread, msg core.Message, in *core.Inbound, items []core.Item) error {
+// they get it, and it waits no more for whom it is not meant. It returns the items
+// of the bots that get it.
+func (a *acceptance) replace(th *core.Thread, msg core.Message, in *core.Inbound, items []core.Item) (woken []core.Item, err error) {
 	routed := a.route(th, msg, in.Others && !in.Mentioned)
 	moved := th.Archived.IsZero() && !slices.Equal(routed.Mentions, msg.Mentions)
 	if moved {
 		msg.Mentions = routed.Mentions
 	}
 	if err := a.insert(messageKey(msg.Thread, msg.ID, msg.Version), msg); err != nil {
-		return err
+		return nil, err
 	}
 	if moved {
-		if err := a.readdress(th, msg, routed, items, in.MessageID); err != nil {
-			return err
+		if woken, err = a.readdress(th, msg, routed, items, in.MessageID); err != nil {
+			return nil, err
 		}
 	}
-	return errors.Join(a.renew(th, msg, items), a.put(idKey(famThread, th.ID), *th))
+	return woken, errors.Join(a.renew(th, msg, items), a.put(idKey(famThread, th.ID), *th))
 }
 
 // readdress gives the message to those whom it wakes now, and takes it from those
-// for whom it waits and whom it wakes no more.
-func (a *acceptance) readdress(th *core.Thread, msg core.Message, now core.Routed, items []core.Item, id string) error {
+// for whom it waits and whom it wakes no more. It returns the items of the bots
+// that get it.
+func (a *acceptance) readdress(th *core.Thread, msg core.Message, now core.Routed, items []core.Item, id string) ([]core.Item, error) {
 	a.why, th.HopTold = now.Why, false
 	taken := core.Activity{Event: core.MessageTaken, Thread: th.ID, Place: th.Place, Messages: []core.ID{msg.ID}}
 	items = slices.DeleteFunc(slices.Clone(items), func(it core.Item) bool { return it.State == core.Withdrawn && !it.External() })
@@ -103,23 +109,23 @@ func (a *acceptance) readdress(th *core.Thread, msg core.Message, now core.Route
 		case stays:
 			it.Unsorted = false
 			if err := a.queue(it); err != nil {
-				return err
+				return nil, err
 			}
 		default:
 			taken.Items, taken.Bots = append(taken.Items, it.ID), append(taken.Bots, it.Bot)
 			if err := a.takeBack(th, it, id, "(the message was changed)"); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
 	if len(taken.Items) > 0 {
 		if err := a.log(taken); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	for _, bot := range slices.Concat(now.Mentions, now.Wake) {
 		if err := a.forBotLate(th, msg.ID, bot); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	woken, err := a.enqueue(th, msg.ID, slices.DeleteFunc(slices.Clone(now.Wake), waits), "")
@@ -127,7 +133,7 @@ func (a *acceptance) readdress(th *core.Thread, msg core.Message, now core.Route
 		err = a.unsorted(woken)
 	}
 	if err := errors.Join(err, a.own(msg.Sender, woken)); err != nil {
-		return err
+		return nil, err
 	}
 	a.out.Items = append(a.out.Items, woken...)
 	for _, handle := range slices.DeleteFunc(slices.Clone(now.Tell), waits) {
@@ -136,11 +142,11 @@ func (a *acceptance) readdress(th *core.Thread, msg core.Message, now core.Route
 		}
 		it, err := a.newItem(th, msg.ID, core.Item{Bot: handle, Actor: core.ExternalActor})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		a.out.Items = append(a.out.Items, it)
 	}
-	return nil
+	return woken, nil
 }
 
 // withdraw ends the waiting items of a message that its author deleted, and of

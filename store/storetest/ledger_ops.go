@@ -238,10 +238,10 @@ func (h *house) happen(kind string, in core.Inbound, args string) (core.Fate, []
 	case "press", "answer":
 		return h.decideBy(kind, in, args)
 	case "edit":
-		before := h.lines[in.MessageID]
 		fate, woken := h.edit(in.MessageID, in.Text)
-		if h.lines[in.MessageID] != before {
-			h.remindOf(h.current[channel], in.From.ID, woken)
+		if fate == core.FateEdited {
+			theirs := slices.DeleteFunc(slices.Clone(woken), func(it *item) bool { return it.line != h.lines[in.MessageID] })
+			h.remindOf(h.lines[in.MessageID].th, in.From.ID, theirs)
 		}
 		return fate, woken
 	case "delete":
