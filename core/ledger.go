@@ -72,6 +72,7 @@ const (
 	FateLimited    Fate = "limited" // not taken: the person had sent too much
 	FateIgnored    Fate = "ignored" // not for us; only its key is kept
 	FateEdited     Fate = "edited"
+	FateTaken      Fate = "taken" // edited, and no bot has it to answer any more
 	FateUnchanged  Fate = "unchanged"
 	FateWithdrawn  Fate = "withdrawn"
 	FateUnreadable Fate = "unreadable"

@@ -31,8 +31,11 @@ func (a *acceptance) record(e *core.Entry, place core.Place) error {
 		note.Detail = e.Command.Name
 	}
 	switch a.row.Fate {
-	case core.FateStored, core.FateKept, core.FateEdited:
-		note.Event, note.Detail = map[core.Fate]core.Event{core.FateStored: core.MessageAccepted, core.FateKept: core.MessageKept, core.FateEdited: core.MessageEdited}[a.row.Fate], ""
+	case core.FateStored, core.FateKept, core.FateEdited, core.FateTaken:
+		note.Event, note.Detail = map[core.Fate]core.Event{core.FateStored: core.MessageAccepted, core.FateKept: core.MessageKept}[a.row.Fate], ""
+		if note.Event == "" {
+			note.Event = core.MessageEdited
+		}
 		if a.corrects != "" {
 			note.Event, note.Messages = core.MessageCorrected, append(note.Messages, a.corrects)
 		}

@@ -56,7 +56,14 @@ func (a *acceptance) edit(e *core.Entry, place core.Place) (core.Fate, error) {
 		if err != nil {
 			return "", err
 		}
-		return core.FateEdited, errors.Join(a.goTo(msg.Thread), a.remindOf(e, th, woken))
+		if err := errors.Join(a.goTo(msg.Thread), a.remindOf(e, th, woken)); err != nil || len(a.out.Ended) == 0 {
+			return core.FateEdited, err
+		}
+		items, err = a.itemsOf(msg.ID)
+		if !slices.ContainsFunc(items, func(it core.Item) bool { return it.State == core.Queued && !it.External() }) {
+			return core.FateTaken, err
+		}
+		return core.FateEdited, err
 	}
 	if !th.Archived.IsZero() {
 		if th, ok, err = a.heir(th, msg.ID); err != nil || !ok {

@@ -63,8 +63,10 @@ func (b *Bus) accept(ctx context.Context, acc *account, batch []core.Inbound) er
 		switch fate {
 		case core.FateStored:
 			b.expect(acc, batch[i], arrived)
-		case core.FateWithdrawn:
-			b.tell(b.canonical(batch[i].Place), answeredJob{batch[i].MessageID})
+		case core.FateTaken, core.FateWithdrawn:
+			if acc.features.React != nil {
+				b.tell(b.canonical(batch[i].Place), takenJob{batch[i].MessageID, fate == core.FateWithdrawn})
+			}
 		}
 	}
 	for i, note := range done.Notes {

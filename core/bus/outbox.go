@@ -175,7 +175,10 @@ type (
 		id      string
 		arrived time.Time
 	}
-	answeredJob struct{ id string }
+	takenJob struct {
+		id   string
+		gone bool // and the message with it
+	}
 )
 
 // tell hands a job to the place's worker, starting it if it has nothing to do.

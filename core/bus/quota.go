@@ -43,7 +43,7 @@ func (q *quota) left(p core.PersonID, now time.Time) core.Quota {
 // count notes what became of a message of the person.
 func (q *quota) count(p core.PersonID, now time.Time, fate core.Fate) {
 	switch fate {
-	case core.FateStored, core.FateKept, core.FateEdited, core.FateLimited:
+	case core.FateStored, core.FateKept, core.FateEdited, core.FateTaken, core.FateLimited:
 	default:
 		return
 	}

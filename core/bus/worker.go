@@ -59,6 +59,7 @@ type expectation struct {
 	id      string
 	due     time.Time
 	reacted bool
+	over    bool // nobody is to answer it any more
 }
 
 const (
@@ -165,8 +166,16 @@ func (w *worker) add(in any) {
 		w.until = time.Time{}
 	case expectJob:
 		w.expects = append(w.expects, expectation{id: in.id, due: in.arrived.Add(presence)})
-	case answeredJob:
-		w.expects = slices.DeleteFunc(w.expects, func(e expectation) bool { return e.id == in.id })
+	case takenJob:
+		i := slices.IndexFunc(w.expects, func(e expectation) bool { return e.id == in.id })
+		switch {
+		case i >= 0 && in.gone:
+			w.expects = slices.Delete(w.expects, i, i+1)
+		case i >= 0:
+			w.expects[i].over = true
+		case !in.gone: // an earlier process may have marked it
+			w.expects = append(w.expects, expectation{id: in.id, reacted: true, over: true})
+		}
 	}
 }
 
@@ -283,6 +292,13 @@ func (w *worker) idle(ctx context.Context, now time.Time) time.Time {
 	}
 	for i := range w.expects {
 		e := &w.expects[i]
+		if e.over {
+			id, marked := e.id, e.reacted
+			if w.expects = slices.Delete(w.expects, i, i+1); marked {
+				w.react(ctx, id, "")
+			}
+			return now
+		}
 		if !e.reacted && due(e.due) {
 			e.reacted = true
 			w.react(ctx, e.id, ackEmoji)

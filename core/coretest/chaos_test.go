@@ -77,13 +77,12 @@ func chaos(r *rand.Rand) string {
 		say("llm small always %s", pick(`say {"bot": "engineer", "confidence": 1}`, `wait 1s say {"bot": "engineer", "confidence": 1}`, "error overload", `wait 12s say {"bot": "chief", "confidence": 1}`))
 	}
 	say("say dm alice Hello.")
-	deleted := false
 	length := 5 + r.IntN(15)
 	if r.IntN(8) == 0 {
 		length *= 4
 	}
 	for range length {
-		switch r.IntN(26) {
+		switch r.IntN(28) {
 		case 0, 1, 2, 3:
 			say("say %s", pick("dm alice Hello.", "dm bob Hello there.", "#ops bob @bellhop hello", "dm alice Are you there?"))
 		case 4:
@@ -106,10 +105,7 @@ func chaos(r *rand.Rand) string {
 		case 13:
 			say("llm chief say @engineer please.")
 		case 14:
-			if !deleted {
-				deleted = r.IntN(3) == 0
-				say("%s", map[bool]string{true: "delete dm/alice 1", false: "edit dm/alice 1 " + pick("Other words.", "More words.")}[deleted])
-			}
+			say("%s", pick("delete dm/alice last", "delete #ops last", "delete dm/alice first", "edit dm/alice first More words."))
 		case 15:
 			say("fault commit %s %s", pick("1", "2", "3"), pick("before", "full"))
 		case 16:
@@ -121,11 +117,16 @@ func chaos(r *rand.Rand) string {
 		case 19, 20:
 			say("llm %s tool ask_human %s", pick("chief", "chief", "engineer"), pick(`{"question":"Which?","choices":["red","blue"]}`, `{"question":"When?"}`))
 		case 21:
-			say("press %s last %s", pick("dm/alice alice", "#ops bob", "#ops alice", "#ops mallory"), pick("red", "blue", "Allow once", "Allow for this task", "Always", "Deny", "answer 1 x"))
+			say("press %s card %s", pick("dm/alice alice", "#ops bob", "#ops alice", "#ops mallory"), pick("red", "blue", "Allow once", "Allow for this task", "Always", "Deny", "answer 1 x"))
 		case 22:
 			say("say %s %s", pick("dm alice", "dm bob", "#ops bob", "#ops alice"), pick("red", "@bellhop 2", "yes", "no", "/answer at noon", "/allow", "/deny", "/inbox"))
 		case 23:
 			say("advance %s", pick("6m", "11m", "61m", "25h"))
+		case 26:
+			say("edit %s %s", pick("dm/alice last", "dm/alice last", "dm/bob last", "#ops last"),
+				pick("Other words.", "@bellhop Other words.", "@engineer look", "@bellhop @engineer look", "@chief and @engineer, look", "@ci build it", "@carol what do you say?"))
+		case 27:
+			say("react %s %s %s", pick("dm/alice alice", "#ops bob", "#ops mallory", "dm/bob bob"), pick("last", "ours"), pick("🛑", "🔁", "👍"))
 		case 25:
 			say("say dm %s", pick("mallory Hello?", "mallory Let me in.", "mallory /start 0000-0002", "alice /pair 0000-0001", "alice /pair new", "alice /pair remove chat:mallory", "bob /link", "mallory /link 0000-0002"))
 		case 24:

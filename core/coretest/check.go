@@ -17,7 +17,7 @@ func (w *world) check() {
 		w.problem("the ledger cannot be read: %v", err)
 		return
 	}
-	c := checker{sorts: w.scene.sorting != nil, Books: books}
+	c := checker{sorts: w.scene.sorting != nil, restarted: w.starts > 1, Books: books}
 	if c.problems, err = w.store.Check(w.t.Context()); err != nil {
 		w.problem("the ledger cannot be read: %v", err)
 		return
@@ -54,8 +54,9 @@ func (w *world) check() {
 // checker gathers what is wrong at one moment.
 type checker struct {
 	store.Books
-	sorts    bool // a model chooses who answers
-	problems []string
+	sorts     bool // a model chooses who answers
+	restarted bool // it has been started more than once
+	problems  []string
 }
 
 func (c *checker) problem(format string, args ...any) {
@@ -145,15 +146,20 @@ func (c *checker) checkShown(p *platform) {
 	}
 }
 
-// waits reports whether a message of the place has yet to be answered.
-func (c *checker) waits(at core.Place, id string) bool {
+// states are those of the bots' items of a message of the place.
+func (c *checker) states(at core.Place, id string) (states []core.State) {
 	var msg core.ID
 	for _, m := range c.Messages {
 		if m.PlatformID == id && slices.ContainsFunc(c.Threads, func(th core.Thread) bool { return th.ID == m.Thread && th.Place == at }) {
 			msg = m.ID
 		}
 	}
-	return msg != "" && slices.ContainsFunc(c.Items, func(it core.Item) bool { return it.Message == msg && !it.State.Terminal() })
+	for _, it := range c.Items {
+		if msg != "" && it.Message == msg && !it.External() {
+			states = append(states, it.State)
+		}
+	}
+	return states
 }
 
 // checkComplete: every outcome is shown, with all that it says, and no status
@@ -165,8 +171,12 @@ func (c *checker) checkComplete(p *platform) {
 	for at, room := range p.rooms {
 		for _, m := range room {
 			for _, mark := range m.marks {
-				if c.waits(at, m.id) {
+				states := c.states(at, m.id)
+				if slices.ContainsFunc(states, func(s core.State) bool { return !s.Terminal() }) {
 					continue // behind a run that waits for a person
+				}
+				if c.restarted && m.edited && !slices.ContainsFunc(states, func(s core.State) bool { return s != core.Withdrawn }) {
+					continue // it has no outcome, and the mark was an earlier process's
 				}
 				c.problem("message %s of %s is still marked %s", m.id, at, mark)
 			}

@@ -62,6 +62,10 @@
 // by their names. Text is the rest of the line, or quoted as in Go, or
 // N*"quoted" for N times the text.
 //
+// An ID is a message's number in its channel, or first or last, the oldest and the
+// newest of a person's, ours, the newest of ours, or card, the newest with buttons;
+// if there is none, nothing happens.
+//
 // # Lines
 //
 //	say PLACE PERSON [re=ID] [quote=…] TEXT
@@ -73,8 +77,7 @@
 //	react PLACE PERSON ID EMOJI    a person marks a message
 //	unreact PLACE PERSON ID EMOJI  … and takes the mark away
 //	press PLACE PERSON ID BUTTON   a person presses a button, by its label, or one
-//	                     that was or never was there, by its value; the ID last is
-//	                     the newest message with buttons, if there is one
+//	                     that was or never was there, by its value
 //	invite #CHANNEL PERSON     a person lets us into a channel
 //	garble PLACE JSON    an event comes that cannot be decoded
 //	again [ID]           the platform delivers its last event (a message) again

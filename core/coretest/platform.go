@@ -135,14 +135,33 @@ func (p *platform) find(at core.Place, id string) *message {
 	return nil
 }
 
-// card is the newest message with buttons; nil: there is none.
-func (p *platform) card(at core.Place) *message {
-	for _, m := range slices.Backward(p.rooms[at]) {
-		if len(m.buttons) > 0 {
-			return m
+// relative are the names of messages that may not be there, in which case nothing
+// happens, by what the newest of them has, or the oldest for the first.
+var relative = map[string]func(*message) bool{
+	"first": func(m *message) bool { return m.person != "" },
+	"last":  func(m *message) bool { return m.person != "" },
+	"ours":  func(m *message) bool { return m.person == "" },
+	"card":  func(m *message) bool { return len(m.buttons) > 0 },
+}
+
+// named is the message with the id, or the one that a name is for; nil: there is
+// none, which is an error if it should be there.
+func (p *platform) named(at core.Place, id string) (*message, error) {
+	is, room := relative[id], p.rooms[at]
+	if is == nil {
+		if m := p.find(at, id); m != nil {
+			return m, nil
 		}
+		return nil, fmt.Errorf("there is no message %s", id)
 	}
-	return nil
+	if id != "first" {
+		room = slices.Clone(room)
+		slices.Reverse(room)
+	}
+	if i := slices.IndexFunc(room, is); i >= 0 {
+		return room[i], nil
+	}
+	return nil, nil
 }
 
 // say is a person's message. people are those who can be mentioned.
@@ -204,13 +223,16 @@ func (p *platform) decode(in *core.Inbound, text string, people []string) {
 func (p *platform) edit(at core.Place, id, text string, people []string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	m := p.find(at, id)
-	if m == nil || m.person == "" {
-		return fmt.Errorf("there is no person's message %s", id)
+	m, err := p.named(at, id)
+	if m == nil {
+		return err
+	}
+	if m.person == "" {
+		return fmt.Errorf("the message %s is no person's", id)
 	}
 	m.edited = m.edited || m.text != text
 	m.text = text
-	in := p.event(core.InEdit, at, m.person, id)
+	in := p.event(core.InEdit, at, m.person, m.id)
 	p.decode(&in, text, people)
 	p.deliver(in)
 	return nil
@@ -219,16 +241,16 @@ func (p *platform) edit(at core.Place, id, text string, people []string) error {
 func (p *platform) delete(at core.Place, id string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	m := p.find(at, id)
+	m, err := p.named(at, id)
 	if m == nil {
-		return fmt.Errorf("there is no message %s", id)
+		return err
 	}
 	p.rooms[at] = slices.DeleteFunc(p.rooms[at], func(o *message) bool { return o == m })
 	if m.person == "" {
 		p.deleted = append(p.deleted, m.key)
 		return nil
 	}
-	p.deliver(p.event(core.InDelete, at, m.person, id))
+	p.deliver(p.event(core.InDelete, at, m.person, m.id))
 	return nil
 }
 
@@ -236,16 +258,16 @@ func (p *platform) delete(at core.Place, id string) error {
 func (p *platform) react(at core.Place, who, id, emoji string, removed bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	m := p.find(at, id)
+	m, err := p.named(at, id)
 	if m == nil {
-		return fmt.Errorf("there is no message %s", id)
+		return err
 	}
 	tag := title(who) + " " + emoji
 	m.tags = slices.DeleteFunc(m.tags, func(t string) bool { return t == tag })
 	if !removed {
 		m.tags = append(m.tags, tag)
 	}
-	in := p.event(core.InReaction, at, who, id)
+	in := p.event(core.InReaction, at, who, m.id)
 	in.Emoji, in.Removed = emoji, removed
 	if p.once == core.OnceEdit {
 		in.Place.Topic = "" // Telegram does not tell it
@@ -263,27 +285,20 @@ func (p *platform) invite(at core.Place, who string) {
 	p.deliver(in)
 }
 
-// press is a person's press of a button; id may be "last", the newest message
-// with buttons, and then nothing happens where there is none.
+// press is a person's press of a button.
 func (p *platform) press(at core.Place, who, id, button string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	m := p.find(at, id)
-	if id == "last" {
-		if m = p.card(at); m == nil {
-			return nil
-		}
-		id = m.id
-	}
+	m, err := p.named(at, id)
 	if m == nil {
-		return fmt.Errorf("there is no message %s", id)
+		return err
 	}
 	for _, b := range m.buttons {
 		if b.Label == button {
 			button = b.Value
 		}
 	}
-	in := p.event(core.InButton, at, who, id)
+	in := p.event(core.InButton, at, who, m.id)
 	in.Button = button
 	p.deliver(in)
 	return nil

@@ -33,6 +33,7 @@ type world struct {
 	reopen    opener
 	store     *store.Store // also while the appliance is stopped
 	commits   atomic.Int64
+	starts    int
 	codes     atomic.Int64
 	life      *life // nil: stopped
 	log       *slog.Logger
@@ -170,6 +171,7 @@ func (w *world) used() {
 
 // start begins a life. A process that cannot start is started again.
 func (w *world) start() {
+	w.starts++
 	var err error
 	for range 100 {
 		w.open()

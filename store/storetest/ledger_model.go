@@ -256,7 +256,13 @@ func (l *ledger) edit(id, text string) (core.Fate, []*item) {
 	case ln.text == core.Deleted:
 		return core.FateIgnored, nil
 	case ln.answers == nil && !slices.ContainsFunc(ln.items, func(it *item) bool { return it.state != core.Queued && it.state != core.Withdrawn && it.bot != ci }):
-		return core.FateEdited, l.replace(ln, text)
+		waits := func(it *item) bool { return it.bot != ci && it.state == core.Queued }
+		waited := slices.ContainsFunc(ln.items, waits)
+		items := l.replace(ln, text)
+		if waited && !slices.ContainsFunc(ln.items, waits) {
+			return core.FateTaken, items
+		}
+		return core.FateEdited, items
 	case ln.th.archived && !slices.Contains(l.current[ln.th.channel].shared, ln):
 		return core.FateIgnored, nil
 	}

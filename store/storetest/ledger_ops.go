@@ -239,7 +239,7 @@ func (h *house) happen(kind string, in core.Inbound, args string) (core.Fate, []
 		return h.decideBy(kind, in, args)
 	case "edit":
 		fate, woken := h.edit(in.MessageID, in.Text)
-		if fate == core.FateEdited {
+		if fate == core.FateEdited || fate == core.FateTaken {
 			theirs := slices.DeleteFunc(slices.Clone(woken), func(it *item) bool { return it.line != h.lines[in.MessageID] })
 			h.remindOf(h.lines[in.MessageID].th, in.From.ID, theirs)
 		}
