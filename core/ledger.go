@@ -50,6 +50,8 @@ type Batch struct {
 	Access   Access // what the configuration gives
 	// Split cuts an outcome's text for a place. Pure.
 	Split func(p Place, markdown string) []Piece
+	// Speaker is who a bot's words are from. Nil: nobody is named.
+	Speaker func(bot string) Speaker
 	// Shown is what a run's open post shows now; the text that "(stopped by …)"
 	// follows. Never waits.
 	Shown func(post ID) string

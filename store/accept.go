@@ -252,6 +252,14 @@ func parts(in *core.Inbound) []core.Part {
 	return out
 }
 
+// speaker is who a bot's words are from.
+func (a *acceptance) speaker(bot string) core.Speaker {
+	if a.batch.Speaker == nil {
+		return core.Speaker{}
+	}
+	return a.batch.Speaker(bot)
+}
+
 // say posts a text that answers an event without a run.
 func (a *acceptance) say(kind core.PostKind, thread core.ID, in *core.Inbound, place core.Place, text string) error {
 	return a.tell(core.Post{Kind: kind, Thread: thread, Place: place}, in, text)

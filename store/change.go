@@ -255,7 +255,7 @@ func (a *acceptance) retract(th *core.Thread, it core.Item, id, why string) erro
 		return err
 	}
 	post.Open = was.Open
-	rows, err := a.show(post, core.Row{After: id}, pieces(a.batch.Split, th.Place, why))
+	rows, err := a.show(post, core.Row{After: id, Speaker: a.speaker(it.Bot)}, pieces(a.batch.Split, th.Place, why))
 	a.out.Rows = append(a.out.Rows, rows...)
 	a.out.Stopped = append(a.out.Stopped, it.ID.As(core.KindRun))
 	return err

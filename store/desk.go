@@ -149,7 +149,7 @@ func (d *desk) stop(th *core.Thread, run core.Run, mail []core.Item, by string) 
 		answer = text
 	}
 	run.State, run.Error = core.Cancelled, "stopped by "+by
-	rows, msg, err := d.finish(th, run, core.Settlement{Kind: core.StoppedPost, Text: text, Answer: answer, Split: d.batch.Split, Bots: d.batch.Bots, Externals: d.batch.Externals})
+	rows, msg, err := d.finish(th, run, core.Settlement{Kind: core.StoppedPost, Speaker: d.speaker(run.Bot), Text: text, Answer: answer, Split: d.batch.Split, Bots: d.batch.Bots, Externals: d.batch.Externals})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,7 @@ func (b *Bus) accept(ctx context.Context, acc *account, batch []core.Inbound) er
 			entries[i].Quota = func(human core.PersonID) core.Quota { return b.quota.left(human, arrived) }
 		}
 	}
-	done, err := b.o.Store.Accept(ctx, core.Batch{Entries: entries, Bots: b.handles, Delegates: b.delegates, Sort: b.o.Sort && len(b.handles)-len(b.delegates) > 1, Externals: b.o.Externals, Commands: b.o.Commands, Access: b.o.Access, Split: b.Split, Shown: b.Shown, Seal: b.seal})
+	done, err := b.o.Store.Accept(ctx, core.Batch{Entries: entries, Bots: b.handles, Delegates: b.delegates, Sort: b.o.Sort && len(b.handles)-len(b.delegates) > 1, Externals: b.o.Externals, Commands: b.o.Commands, Access: b.o.Access, Split: b.Split, Speaker: b.speaker, Shown: b.Shown, Seal: b.seal})
 	if err != nil {
 		b.untried(entries)
 		b.troubled(ctx, err)
@@ -183,17 +184,20 @@ func (b *Bus) named(name string) *core.Command {
 
 // hello is how the agent of a place introduces itself there.
 func (b *Bus) hello(acc *account, agent, mention string) string {
-	name := agent
-	for _, bot := range b.o.Bots {
-		if bot.Handle == agent {
-			name = bot.DisplayName()
-		}
-	}
 	help := acc.features.Command("help")
 	if acc.features.Mark != "" { // people write commands to us there
 		help = mention + " help"
 	}
-	return fmt.Sprintf("Hi, I am %s. Mention me (%s) to ask me something; %s shows more.", name, mention, help)
+	return fmt.Sprintf("Hi, I am %s. Mention me (%s) to ask me something; %s shows more.", cmp.Or(b.speaker(agent).Name, agent), mention, help)
+}
+
+// speaker is who a bot's words are from.
+func (b *Bus) speaker(handle string) core.Speaker {
+	i := slices.IndexFunc(b.o.Bots, func(bot core.Bot) bool { return bot.Handle == handle })
+	if i < 0 {
+		return core.Speaker{}
+	}
+	return core.Speaker{Name: b.o.Bots[i].DisplayName()}
 }
 
 // gesture is the name of the command that an emoji stands for, whatever its
