@@ -65,7 +65,8 @@ type Item struct {
 	// Unsorted: the message names no bot, and a model has yet to choose whose the
 	// item is. Until then it is the default bot's.
 	Unsorted bool `json:"unsorted,omitempty"`
-	// Waits: the post of the run that it would begin says that it waits for a slot.
+	// Waits: people are told that it waits for a slot, in the post of the run that it
+	// will begin.
 	Waits bool  `json:"waits,omitempty"`
 	Usage Usage `json:"usage,omitzero"` // what that has cost
 
@@ -131,8 +132,8 @@ type Run struct {
 	// the pick is stored before anything else and the open is resolved before it
 	// is sent. Not stored.
 	Resumed bool `json:"-"`
-	// Waits: it has no slot yet, and no model reads it: its post says only that.
-	// Set by who tells people. Not stored.
+	// Waits: it has no slot yet, and no model reads it: its post says only that. Not
+	// stored.
 	Waits bool `json:"-"`
 	// Open is the receipt of the post's open, where it is stored already.
 	Open *Receipt `json:"-"`

@@ -395,8 +395,8 @@ func (c *checker) checkItemState(it core.Item) {
 	joined := slices.Contains(run.Items, it.ID)
 	ended := it.State.Terminal()
 	switch {
-	case it.Waits && !c.waits(c.posts[it.ID.As(core.KindPost)]):
-		c.say("item %s is %s and waits for a slot, which no post says", it.ID, it.State)
+	case it.Waits && it.State != core.Queued:
+		c.say("item %s is %s and waits for a slot", it.ID, it.State)
 	case ended == it.Ended.IsZero():
 		c.say("item %s is %s and ended at %v", it.ID, it.State, it.Ended)
 	case it.State == core.Queued:

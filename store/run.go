@@ -324,36 +324,50 @@ func (s *Store) Begin(ctx context.Context, run core.Run) error {
 	})
 }
 
+// Await stores that people are told of a picked run that it waits for a slot, for
+// the run that gets it to say the rest in the same post. It comes before the post
+// is opened. core.ErrRunOver: what it would begin with waits no more.
+func (s *Store) Await(ctx context.Context, run core.Run) error {
+	return s.update(ctx, func(t *tx) error {
+		it, _, err := get[core.Item](t, idKey(famItem, run.ID.As(core.KindItem)))
+		switch {
+		case err != nil:
+			return err
+		case it.State != core.Queued || it.Bot != run.Bot:
+			return core.ErrRunOver
+		}
+		it.Waits, it.Unsorted = true, false // whose message it is, people are told
+		return t.queue(it)
+	})
+}
+
 // Opened stores the receipt of the run's open post, and the pick with it unless
 // the run waits for a slot. core.ErrRunOver: it has ended, or what it would have
 // begun with waits no more.
 func (s *Store) Opened(ctx context.Context, run core.Run, r core.Receipt) error {
 	return s.update(ctx, func(t *tx) error {
-		begin := t.begin
+		goesOn := t.begin
 		if run.Waits {
-			begin = t.waits
+			goesOn = t.waits
 		}
-		if _, err := begin(run); err != nil {
+		if _, err := goesOn(run); err != nil {
 			return err
 		}
 		return t.opened(run, r)
 	})
 }
 
-// waits marks the item that gives the run its number, unless the run has begun
-// meanwhile.
+// waits makes sure that the run still waits for its slot, or has begun since.
 func (t *tx) waits(run core.Run) (core.Run, error) {
 	it, _, err := get[core.Item](t, idKey(famItem, run.ID.As(core.KindItem)))
-	switch {
-	case err != nil:
+	if err != nil || it.State == core.Queued && it.Waits {
 		return run, err
-	case it.State == core.Doing && it.Run == run.ID:
-		return run, nil
-	case it.State != core.Queued || it.Bot != run.Bot:
-		return run, core.ErrRunOver
 	}
-	it.Waits, it.Unsorted = true, false // whose message it is, people have been told
-	return run, t.queue(it)
+	have, stored, err := get[core.Run](t, idKey(famRun, run.ID))
+	if err == nil && (!stored || have.State.Terminal()) {
+		err = core.ErrRunOver
+	}
+	return have, err
 }
 
 func (t *tx) opened(run core.Run, r core.Receipt) error {

@@ -107,6 +107,7 @@ func TestWithdrawnBeforeItsSlot(t *testing.T) {
 func (w *world) waits(items ...core.Item) core.Run {
 	w.Helper()
 	run := w.pick(items...)
+	w.must(w.store.Await(w.Context(), run))
 	run.Waits = true
 	w.must(w.store.Opened(w.Context(), run, core.Receipt{ID: "open"}))
 	return run

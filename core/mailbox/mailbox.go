@@ -217,6 +217,7 @@ type box struct {
 	ready   []*mail // threads that can be picked, by their oldest item
 	running int
 	due     time.Time // when to look next for whom to tell that they wait; zero: nobody waits
+	telling bool      // somebody is told
 }
 
 // mail is what waits for the bot in one thread.
@@ -227,11 +228,12 @@ type mail struct {
 	parked core.ID     // the run that waits for a person, and all but its resume with it; empty: none
 	since  time.Time   // when it became ready; zero: it is not
 	told   core.ID     // the item whose person was told that it waits for a slot
+	held   bool        // while they are told: the run that begins must know of it
 }
 
 // waits reports whether nothing of the mail can be picked.
 func (m *mail) waits() bool {
-	return m.busy || len(m.items) == 0 || m.parked != "" && m.items[0].Kind != core.ResumeItem
+	return m.busy || m.held || len(m.items) == 0 || m.parked != "" && m.items[0].Kind != core.ResumeItem
 }
 
 // order is where the mail stands among the ready ones: resumes come first,
@@ -275,6 +277,9 @@ func (b *box) loop(pick, work context.Context) {
 		var slots chan<- struct{}
 		if len(b.ready) > 0 {
 			next := b.due
+			if b.telling {
+				next = time.Time{}
+			}
 			if held := b.s.until(); time.Now().Before(held) {
 				next = held
 			} else if b.running < workers {
@@ -289,9 +294,7 @@ func (b *box) loop(pick, work context.Context) {
 			b.start(work, &runs)
 		case <-b.wake:
 		case <-patience.C:
-			if !b.due.IsZero() && !time.Now().Before(b.due) {
-				b.patience(work, &runs)
-			}
+			b.patience(work, &runs)
 		case <-pick.Done():
 			return
 		}
@@ -382,7 +385,7 @@ func (b *box) finished(work context.Context, m *mail, id core.ID, err error) {
 // requeue makes the thread ready, in its place, if it has mail and no run.
 func (b *box) requeue(m *mail) {
 	b.ready = slices.DeleteFunc(b.ready, func(r *mail) bool { return r == m })
-	if m.waits() {
+	if m.waits() && !m.held {
 		m.since = time.Time{}
 	}
 	if len(m.items) == 0 && !m.busy && m.parked == "" {
@@ -495,26 +498,36 @@ func (b *box) await(m *mail) {
 	}
 }
 
-// patience tells those who have waited for a slot so long that they do.
+// patience tells whoever has waited for a slot longest, and too long, that they do.
 func (b *box) patience(work context.Context, runs *sync.WaitGroup) {
-	b.due = time.Time{}
-	var long [][]core.Item
-	for _, m := range b.ready {
-		switch at, head := m.since.Add(slotWait), m.items[0]; {
-		case m.told == head.ID || head.Kind == core.ResumeItem: // people see what it has done before
-		case !time.Now().Before(at):
-			m.told = head.ID
-			long = append(long, slices.Clone(m.items))
-		case b.due.IsZero() || at.Before(b.due):
-			b.due = at
-		}
-	}
-	if len(long) == 0 {
+	if b.telling {
 		return
 	}
-	runs.Go(func() {
-		for _, items := range long {
-			b.s.o.Runner.Wait(work, b.bot, items)
+	b.due = time.Time{}
+	var first *mail
+	for _, m := range b.ready {
+		if m.told == m.items[0].ID || m.items[0].Kind == core.ResumeItem { // people see what it has done before
+			continue
 		}
+		if first == nil || m.since.Before(first.since) {
+			first = m
+		}
+	}
+	if first == nil {
+		return
+	}
+	if b.due = first.since.Add(slotWait); time.Now().Before(b.due) {
+		return
+	}
+	items := slices.Clone(first.items)
+	first.told, first.held, b.telling = items[0].ID, true, true
+	b.requeue(first)
+	runs.Go(func() {
+		b.s.o.Runner.Wait(work, b.bot, items)
+		b.tell(func() {
+			first.held, b.telling = false, false
+			b.requeue(first)
+			b.patience(work, runs)
+		})
 	})
 }

@@ -19,8 +19,9 @@ import (
 // the test lets it end.
 type desk struct {
 	mu      sync.Mutex
-	started []string // "bot/thread:item+item", in order
-	told    []string // whose wait was told
+	started []string      // "bot/thread:item+item", in order
+	told    []string      // whose wait was told
+	telling chan struct{} // that takes until this is closed; nil: no time
 	open    map[string]chan error
 	running map[string]int // by bot
 	most    map[string]int
@@ -76,6 +77,11 @@ func (d *desk) Wait(_ context.Context, _ core.Bot, items []core.Item) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.told = append(d.told, label(items))
+	if c := d.telling; c != nil {
+		d.mu.Unlock()
+		<-c
+		d.mu.Lock()
+	}
 }
 
 func (d *desk) Waiting(_ context.Context, bot string, thread core.ID) ([]core.Item, core.ID, error) {
@@ -90,6 +96,14 @@ func (d *desk) Waiting(_ context.Context, bot string, thread core.ID) ([]core.It
 func (d *desk) StopClean(_ context.Context, runs []core.ID) error {
 	d.clean = runs
 	return nil
+}
+
+// heard is whose wait was told.
+func (d *desk) heard() []string {
+	synctest.Wait()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.told)
 }
 
 // take returns what has started since the last call, sorted.
@@ -194,14 +208,14 @@ func TestSlots(t *testing.T) {
 		s.Wake([]core.Item{item(5, "bob", "t3")})
 		time.Sleep(slotWait)
 		synctest.Wait()
-		want(t, d.told, "bob/t3:i3+i5", "bob/t4:i4")
+		want(t, d.heard(), "bob/t3:i3+i5", "bob/t4:i4")
 		s.Wake([]core.Item{item(6, "bob", "t5")})
 		time.Sleep(slotWait - 1)
 		synctest.Wait()
-		want(t, d.told, "bob/t3:i3+i5", "bob/t4:i4")
+		want(t, d.heard(), "bob/t3:i3+i5", "bob/t4:i4")
 		time.Sleep(10 * slotWait)
 		synctest.Wait()
-		want(t, d.told, "bob/t3:i3+i5", "bob/t4:i4", "bob/t5:i6")
+		want(t, d.heard(), "bob/t3:i3+i5", "bob/t4:i4", "bob/t5:i6")
 		d.end("t2", nil)
 		want(t, d.take(), "bob/t3:i3+i5")
 		d.end("t3", nil)
@@ -211,6 +225,32 @@ func TestSlots(t *testing.T) {
 		if d.most[""] != 2 {
 			t.Errorf("%d runs at once, want 2", d.most[""])
 		}
+	})
+}
+
+// A run begins when its person has been told that it waits, not meanwhile: it must
+// know of that. Who else has waited is told next.
+func TestSlotWhileTelling(t *testing.T) {
+	d := newDesk()
+	o := Options{Bots: []core.Bot{{Handle: "ann"}}, MaxRuns: 1}
+	talk(t, d, o, func(t *testing.T, s *System) {
+		d.telling = make(chan struct{})
+		s.Wake([]core.Item{item(1, "ann", "t1")})
+		want(t, d.take(), "ann/t1:i1")
+		s.Wake([]core.Item{item(2, "ann", "t2"), item(3, "ann", "t3"), item(4, "ann", "t4")})
+		time.Sleep(slotWait)
+		synctest.Wait()
+		want(t, d.heard(), "ann/t2:i2")
+		d.end("t1", nil)
+		want(t, d.take(), "ann/t3:i3")
+		s.Wake([]core.Item{item(5, "ann", "t2")})
+		close(d.telling)
+		want(t, d.take())
+		want(t, d.heard(), "ann/t2:i2", "ann/t4:i4")
+		d.end("t3", nil)
+		want(t, d.take(), "ann/t2:i2+i5")
+		d.end("t2", nil)
+		want(t, d.take(), "ann/t4:i4")
 	})
 }
 

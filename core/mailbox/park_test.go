@@ -78,7 +78,7 @@ func TestParkedMailIsNotTheSlots(t *testing.T) {
 		s.Wake([]core.Item{item(2, "ann", "asks")})
 		time.Sleep(10 * slotWait)
 		synctest.Wait()
-		want(t, d.told)
+		want(t, d.heard())
 		want(t, d.take())
 	})
 }

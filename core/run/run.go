@@ -26,6 +26,7 @@ type Store interface {
 	Pick(ctx context.Context, items []core.Item, window, most int) (core.Run, core.Scene, error)
 	Before(ctx context.Context, thread, before core.ID, limit int) (msgs []core.Message, more bool, err error)
 	Sort(ctx context.Context, items []core.Item, bot string, usage core.Usage) ([]core.Item, error)
+	Await(ctx context.Context, run core.Run) error
 	Begin(ctx context.Context, run core.Run) error
 	Prepared(ctx context.Context, run core.Run, msgs []core.Message) (core.Run, error)
 	Step(ctx context.Context, run core.Run, step core.Step) error
@@ -156,7 +157,11 @@ func (r *Runner) Wait(ctx context.Context, bot core.Bot, items []core.Item) {
 			return
 		}
 	}
-	if t, err := r.pick(ctx, bot, items); err == nil {
+	t, err := r.pick(ctx, bot, items)
+	if err == nil {
+		err = r.o.Store.Await(ctx, t.run)
+	}
+	if err == nil {
 		r.o.Outbox.Wait(t.run, t.speaker())
 	}
 }
