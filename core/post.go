@@ -27,6 +27,7 @@ type Post struct {
 	Place   Place     `json:"place"`
 	Run     ID        `json:"run,omitempty"`
 	Ask     ID        `json:"ask,omitempty"`     // that it shows
+	About   ID        `json:"about,omitempty"`   // of a notice: the ask of which it tells that it is open
 	Cause   ID        `json:"cause,omitempty"`   // the message that it answers, for posts without a run
 	Message ID        `json:"message,omitempty"` // the thread message that it shows
 	Open    *Receipt  `json:"open,omitempty"`    // the status line that chunk 0 edits

@@ -133,14 +133,19 @@ func (a *acceptance) said(e *core.Entry, th core.Thread, msg core.Message, ours 
 }
 
 // meantAsk is which of the open ones a message is about: the one that it
-// replies to, that of the bot which it mentions, or the only one.
+// replies to (or to what reminds of it), that of the bot which it mentions, or the
+// only one.
 func (a *acceptance) meantAsk(e *core.Entry, open []core.Ask, ours bool) (ask core.Ask, replied bool, err error) {
 	if e.In.ReplyTo != "" {
 		ref, _, err := get[platformRow](a.tx, a.platformKey(e.In.Place, e.In.ReplyTo))
 		if err != nil {
 			return ask, false, err
 		}
-		if i := slices.IndexFunc(open, func(q core.Ask) bool { return q.Post == ref.Post }); i >= 0 {
+		post, _, err := get[core.Post](a.tx, idKey(famPost, ref.Post))
+		if err != nil {
+			return ask, false, err
+		}
+		if i := slices.IndexFunc(open, func(q core.Ask) bool { return q.ID == post.Ask || q.ID == post.About }); i >= 0 {
 			return open[i], true, nil
 		}
 	}
@@ -222,7 +227,7 @@ func (a *acceptance) remindOf(e *core.Entry, th core.Thread, items []core.Item) 
 		if ask.May(who, a.batch.Access.Approvers) {
 			notice = waitsFor(ask, markOf(e), a.human, len(card.Buttons) > 0)
 		}
-		if err := a.say(core.NoticePost, th.ID, &e.In, th.Place, notice); err != nil {
+		if err := a.tell(core.Post{Kind: core.NoticePost, Thread: th.ID, Place: th.Place, About: ask.ID}, &e.In, notice); err != nil {
 			return err
 		}
 	}

@@ -31,7 +31,7 @@ func (t *tx) lapse(a core.Ask, split func(core.Place, string) []core.Piece) (l l
 		if head.After, err = t.lastOf(a.Post); err != nil {
 			return l, false, err
 		}
-		l.rows, err = t.show(core.Post{Kind: core.NoticePost, Thread: a.Thread, Place: a.Place}, head, pieces(split, a.Place, reminder(a, now)))
+		l.rows, err = t.show(core.Post{Kind: core.NoticePost, Thread: a.Thread, Place: a.Place, About: a.ID}, head, pieces(split, a.Place, reminder(a, now)))
 		return l, true, err
 	}
 	return l, false, nil
