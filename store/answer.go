@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"bellhop/core"
 )
@@ -161,7 +162,7 @@ func (a *acceptance) meantAsk(e *core.Entry, open []core.Ask, ours bool) (ask co
 		return ask, false, nil
 	}
 	if ask = open[0]; !ours { // nobody spoke to us: only what can be nothing else counts
-		if _, choice := ask.Choice(e.In.Text); !choice || !ask.Concerns(a.human) {
+		if _, choice := ask.Choice(spoken(strings.TrimSpace(e.In.Text), ask.Bot)); !choice || !ask.Concerns(a.human) {
 			return core.Ask{}, false, nil
 		}
 	}
@@ -171,8 +172,9 @@ func (a *acceptance) meantAsk(e *core.Entry, open []core.Ask, ours bool) (ask co
 // answers reads a text as what it says to the ask.
 func answers(ask core.Ask, ans *core.Answer, text string, replied bool) bool {
 	text = strings.TrimSpace(text)
+	said := spoken(text, ask.Bot)
 	if ask.Kind == core.ApprovalAsk {
-		word, reason, _ := strings.Cut(text, " ")
+		word, reason, _ := strings.Cut(said, " ")
 		switch word = strings.ToLower(strings.Trim(word, ".,!")); {
 		case (word == "no" || word == "deny") && (reason == "" || replied):
 			ans.Text = strings.TrimSpace(reason)
@@ -183,12 +185,25 @@ func answers(ask core.Ask, ans *core.Answer, text string, replied bool) bool {
 		}
 		return false
 	}
-	if choice, ok := ask.Choice(text); ok {
+	if choice, ok := ask.Choice(said); ok {
 		ans.Text = choice
 		return true
 	}
 	ans.Text = text
 	return replied || len(ask.Choices) == 0 && (ans.Human.Is(ask.For.ID) || ask.For.ID == "")
+}
+
+// spoken is a text without the name of the bot that it is said to, before or
+// after the rest.
+func spoken(text, bot string) string {
+	is := func(word string) bool { return strings.EqualFold(strings.Trim(word, ",:.!"), "@"+bot) }
+	if i := strings.IndexFunc(text, unicode.IsSpace); i > 0 && is(text[:i]) {
+		return strings.TrimSpace(text[i:])
+	}
+	if i := strings.LastIndexFunc(text, unicode.IsSpace); i > 0 && is(strings.TrimSpace(text[i:])) {
+		return strings.TrimRight(text[:i], ", \t\r\n")
+	}
+	return text
 }
 
 func fileNames(files []core.File) string {
