@@ -174,10 +174,13 @@ func answers(ask core.Ask, ans *core.Answer, text string, replied bool) bool {
 	text = strings.TrimSpace(text)
 	said := spoken(text, ask.Bot)
 	if ask.Kind == core.ApprovalAsk {
-		word, reason, _ := strings.Cut(said, " ")
-		switch word = strings.ToLower(strings.Trim(word, ".,!")); {
+		word, reason := said, ""
+		if i := strings.IndexFunc(said, unicode.IsSpace); i >= 0 {
+			word, reason = said[:i], strings.TrimSpace(said[i:])
+		}
+		switch word = strings.ToLower(strings.Trim(word, ".,:;!")); {
 		case (word == "no" || word == "deny") && (reason == "" || replied):
-			ans.Text = strings.TrimSpace(reason)
+			ans.Text = reason
 			return true
 		case reason == "" && (word == "yes" || word == "allow"):
 			ans.Grant = core.GrantOnce
