@@ -106,7 +106,8 @@ func verdict(ask core.Ask, ans core.Answer, msg *core.Message) decided {
 // one: the reply to a question, what the person writes for whom the work is
 // done, or a choice or "yes" by whoever may say so. done: it needs no run.
 func (a *acceptance) said(e *core.Entry, th core.Thread, msg core.Message, ours bool) (done bool, err error) {
-	if th.ID == "" || strings.TrimSpace(e.In.Text) == "" || e.In.Others && !e.In.Mentioned {
+	blank := strings.TrimSpace(e.In.Text) == "" && len(e.In.Files) == 0
+	if th.ID == "" || blank || e.In.Others && !e.In.Mentioned {
 		return false, nil
 	}
 	open, err := a.openAsks(th.ID)
@@ -128,7 +129,7 @@ func (a *acceptance) said(e *core.Entry, th core.Thread, msg core.Message, ours 
 		msg.Parts = []core.Part{core.Text(ans.Text)}
 	}
 	if names := fileNames(e.In.Files); names != "" {
-		ans.Text += "\n(with " + names + ", to be seen in the conversation)"
+		ans.Text = strings.TrimSpace(ans.Text + "\n(with " + names + ", to be seen in the conversation)")
 	}
 	return a.answer(ask, ans, &msg)
 }

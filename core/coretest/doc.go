@@ -68,7 +68,7 @@
 //
 // # Lines
 //
-//	say PLACE PERSON [re=ID] [quote=…] TEXT
+//	say PLACE PERSON [re=ID] [quote=…] [file=NAME] TEXT
 //	aside PLACE PERSON [file=NAME] TEXT   said where our account is not told of it
 //	send HANDLE PLACE|THREAD [key=…] [re=ID] TEXT    what an external actor says
 //	reply HANDLE ASK TEXT        what an external actor answers to a question

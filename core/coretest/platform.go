@@ -165,12 +165,18 @@ func (p *platform) named(at core.Place, id string) (*message, error) {
 }
 
 // say is a person's message. people are those who can be mentioned.
-func (p *platform) say(at core.Place, who, re, quote, text string, people []string) error {
+func (p *platform) say(at core.Place, who, re, quote, file, text string, people []string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	m := &message{author: title(who), person: who, text: text, re: re}
+	if file != "" {
+		m.file = &core.Attachment{Name: file}
+	}
 	p.add(at, m)
 	in := p.event(core.InMessage, at, who, m.id)
+	if file != "" {
+		in.Files = []core.File{{Name: file, Ref: file}}
+	}
 	in.Key = "message/" + at.Channel + "/" + m.id
 	in.Unnamed = p.names
 	if p.threads && !direct(at) && at.Topic == "" && strings.Contains(text, "@"+self) {

@@ -371,19 +371,15 @@ func (w *world) place(text, who string) (*platform, core.Place) {
 func (w *world) say(s *scanner) error {
 	where, who := s.word(), s.word()
 	p, at := w.place(where, who)
-	var re, quote string
-	for name, v, ok := s.option("re", "quote"); ok; name, v, ok = s.option("re", "quote") {
-		if name == "re" {
-			re = v
-		} else {
-			quote = v
-		}
+	given := map[string]string{}
+	for name, v, ok := s.option("re", "quote", "file"); ok; name, v, ok = s.option("re", "quote", "file") {
+		given[name] = v
 	}
 	text, err := s.text()
 	if err != nil {
 		return err
 	}
-	return p.say(at, who, re, quote, text, people)
+	return p.say(at, who, given["re"], given["quote"], given["file"], text, people)
 }
 
 // think queues what a model says.
