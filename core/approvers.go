@@ -32,13 +32,13 @@ func NewApprovers(list []string) Approvers {
 }
 
 // MayApprove reports whether somebody with the role may approve what is done
-// for the requester, an identity of whom. Who is not let in any more approves
-// nothing, not even for themselves. Any identity that is listed stands for its
-// human.
-func (a Approvers) MayApprove(who Human, role Role, requester PersonID) bool {
+// for the requester, an identity of whom; whose are all people whose work it is.
+// Who is not let in any more approves nothing, not even for themselves. Any
+// identity that is listed stands for its human.
+func (a Approvers) MayApprove(who Human, role Role, requester PersonID, whose []PersonID) bool {
 	own := who.Is(requester)
 	switch {
-	case role < Member, own && a.NotOwn:
+	case role < Member, a.NotOwn && (own || slices.ContainsFunc(whose, who.Is)):
 		return false
 	case own && a.Requester, a.Role > Stranger && role >= a.Role:
 		return true

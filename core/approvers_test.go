@@ -11,39 +11,43 @@ func TestMayApprove(t *testing.T) {
 		role      Role
 		requester PersonID
 		want      bool
+		others    []PersonID // whose work it is, too
 	}{
-		{[]string{"requester"}, ann, Member, "a:ann", true},
-		{[]string{"requester"}, ann, Member, "b:ann", true}, // asked there, approves here
-		{[]string{"requester"}, bob, Member, "a:ann", false},
-		{[]string{"requester"}, bob, Owner, "a:ann", false},
-		{[]string{"requester"}, ann, Stranger, "a:ann", false}, // expelled since
-		{[]string{"requester"}, nobody, Owner, "", false},
+		{[]string{"requester"}, ann, Member, "a:ann", true, nil},
+		{[]string{"requester"}, ann, Member, "b:ann", true, nil}, // asked there, approves here
+		{[]string{"requester"}, bob, Member, "a:ann", false, nil},
+		{[]string{"requester"}, bob, Owner, "a:ann", false, nil},
+		{[]string{"requester"}, ann, Stranger, "a:ann", false, nil}, // expelled since
+		{[]string{"requester"}, nobody, Owner, "", false, nil},
 
-		{[]string{"admin"}, bob, Member, "a:ann", false},
-		{[]string{"admin"}, bob, Admin, "a:ann", true},
-		{[]string{"admin"}, bob, Owner, "a:ann", true},
-		{[]string{"admin"}, ann, Admin, "a:ann", true},
-		{[]string{"admin"}, ann, Member, "a:ann", false},
-		{[]string{"owner", "member"}, bob, Member, "a:ann", true},
-		{[]string{"requester", "owner"}, ann, Member, "b:ann", true},
-		{[]string{"requester", "owner"}, bob, Admin, "b:ann", false},
-		{[]string{"requester", "owner"}, bob, Owner, "b:ann", true},
+		{[]string{"admin"}, bob, Member, "a:ann", false, nil},
+		{[]string{"admin"}, bob, Admin, "a:ann", true, nil},
+		{[]string{"admin"}, bob, Owner, "a:ann", true, nil},
+		{[]string{"admin"}, ann, Admin, "a:ann", true, nil},
+		{[]string{"admin"}, ann, Member, "a:ann", false, nil},
+		{[]string{"owner", "member"}, bob, Member, "a:ann", true, nil},
+		{[]string{"requester", "owner"}, ann, Member, "b:ann", true, nil},
+		{[]string{"requester", "owner"}, bob, Admin, "b:ann", false, nil},
+		{[]string{"requester", "owner"}, bob, Owner, "b:ann", true, nil},
 
-		{[]string{"b:ann"}, ann, Member, "a:bob", true}, // as her other identity
-		{[]string{"b:ann"}, ann, Stranger, "a:bob", false},
-		{[]string{"b:ann"}, bob, Owner, "a:bob", false},
+		{[]string{"b:ann"}, ann, Member, "a:bob", true, nil}, // as her other identity
+		{[]string{"b:ann"}, ann, Stranger, "a:bob", false, nil},
+		{[]string{"b:ann"}, bob, Owner, "a:bob", false, nil},
 
-		{[]string{"admin", "not-requester"}, bob, Admin, "a:ann", true},
-		{[]string{"admin", "not-requester"}, ann, Admin, "a:ann", false},
-		{[]string{"admin", "not-requester"}, ann, Admin, "b:ann", false}, // with another identity, either
-		{[]string{"a:ann", "not-requester"}, ann, Owner, "b:ann", false},
-		{[]string{"not-requester"}, bob, Owner, "a:ann", false}, // it lets nobody
+		{[]string{"admin", "not-requester"}, bob, Admin, "a:ann", true, nil},
+		{[]string{"admin", "not-requester"}, ann, Admin, "a:ann", false, nil},
+		{[]string{"admin", "not-requester"}, ann, Admin, "b:ann", false, nil}, // with another identity, either
+		{[]string{"a:ann", "not-requester"}, ann, Owner, "b:ann", false, nil},
+		{[]string{"not-requester"}, bob, Owner, "a:ann", false, nil},                                   // it lets nobody
+		{[]string{"admin", "not-requester"}, ann, Admin, "a:bob", false, []PersonID{"a:bob", "b:ann"}}, // what she asked for, too
+		{[]string{"admin", "not-requester"}, ann, Admin, "a:bob", true, []PersonID{"a:bob", "a:carl"}},
+		{[]string{"requester"}, ann, Member, "a:bob", false, []PersonID{"a:bob", "a:ann"}},
 
-		{nil, bob, Owner, "a:bob", false},
-		{nil, ann, Owner, "a:bob", false},
-		{[]string{"stranger"}, bob, Owner, "a:ann", false},
+		{nil, bob, Owner, "a:bob", false, nil},
+		{nil, ann, Owner, "a:bob", false, nil},
+		{[]string{"stranger"}, bob, Owner, "a:ann", false, nil},
 	} {
-		if got := NewApprovers(c.list).MayApprove(c.who, c.role, c.requester); got != c.want {
+		if got := NewApprovers(c.list).MayApprove(c.who, c.role, c.requester, c.others); got != c.want {
 			t.Errorf("%v: %s as %s for %s may approve: %t, want %t", c.list, c.who.ID, c.role, c.requester, got, c.want)
 		}
 	}

@@ -45,7 +45,8 @@ type Ask struct {
 	Step   int     `json:"step"`    // of the run
 	CallID string  `json:"call_id"` // of the step: the call that gets the answer
 
-	For     Requester  `json:"for"`              // whose work it is
+	For     Requester  `json:"for"`              // for whom the work is done
+	Whose   []PersonID `json:"whose,omitempty"`  // all whose work it is, as with Run.People
 	Others  []PersonID `json:"others,omitempty"` // who else has spoken in what the run read
 	Text    string     `json:"text"`             // the question; of an approval, the call in one line
 	Choices []string   `json:"choices,omitempty"`
@@ -108,7 +109,7 @@ func (a *Ask) May(who Answer, may Approvers) bool {
 	case who.Program:
 		return false
 	}
-	return may.MayApprove(who.Human, who.Role, a.For.ID)
+	return may.MayApprove(who.Human, who.Role, a.For.ID, a.Whose)
 }
 
 // Choice is the choice that a text names, by its number or its words; false: it

@@ -176,7 +176,7 @@ func (t *tx) park(run core.Run, step core.Step, p core.Parking) (core.Parked, er
 		return out, err
 	}
 	a.Bot, a.Run, a.Thread, a.Place, a.Direct, a.Post = run.Bot, run.ID, run.Thread, run.Reply.Place, run.Reply.Direct, run.Post
-	a.Step, a.State, a.For = step.N, core.AskOpen, run.For
+	a.Step, a.State, a.For, a.Whose = step.N, core.AskOpen, run.For, run.People
 	a.Created, a.Expires = t.Now(), t.Now().Add(p.Life)
 	if p.Remind > 0 {
 		a.Remind = t.Now().Add(p.Remind)
