@@ -113,7 +113,7 @@ type Run struct {
 	StoppedClean bool `json:"stopped_clean,omitempty"` // cut by an orderly stop: the next Recover does not count it as a crash
 
 	// For is whose work it is: who wrote the newest of the messages that led to it;
-	// People are all who wrote one of these.
+	// People are all who wrote one of these, or have answered a question of it.
 	For     Requester     `json:"for,omitzero"`
 	People  []PersonID    `json:"people,omitempty"`
 	Ask     ID            `json:"ask,omitempty"`     // that it waits for
@@ -149,8 +149,13 @@ func (r *Run) Serve(who Requester) {
 		return
 	}
 	r.For = who
-	if !slices.Contains(r.People, who.ID) {
-		r.People = append(slices.Clone(r.People), who.ID)
+	r.Hear(who.ID)
+}
+
+// Hear notes a person on whose word the run acts; empty: it is nobody's.
+func (r *Run) Hear(who PersonID) {
+	if who != "" && !slices.Contains(r.People, who) {
+		r.People = append(slices.Clone(r.People), who)
 	}
 }
 

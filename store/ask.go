@@ -302,6 +302,9 @@ func (t *tx) conclude(a core.Ask, d decided, split func(core.Place, string) []co
 		}
 	}
 	run.State, run.Ask, run.StoppedClean = core.Doing, "", true
+	if d.state == core.AskAnswered {
+		run.Hear(d.answer.By.ID)
+	}
 	if d.always {
 		r := *a.Grant.Always
 		r.By = d.answer.By.ID
