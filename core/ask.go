@@ -124,6 +124,37 @@ func (a *Ask) Choice(text string) (string, bool) {
 	return "", false
 }
 
+// Line is what the ask is about in one line of Markdown, of at most so many
+// characters: a question in its words, a call to the letter.
+func (a *Ask) Line(most int) string {
+	text := a.Text
+	if a.Kind == QuestionAsk {
+		text = strings.Join(strings.Fields(text), " ")
+	}
+	if r := []rune(text); len(r) > most {
+		text = string(r[:most-1]) + "…"
+	}
+	if a.Kind == ApprovalAsk {
+		return Code(text)
+	}
+	return "“" + text + "”"
+}
+
+// Code is a line of text as code in Markdown, with all that is in it.
+func Code(text string) string {
+	if text == "" {
+		return ""
+	}
+	mark := "`"
+	for strings.Contains(text, mark) {
+		mark += "`"
+	}
+	if first, last := text[0], text[len(text)-1]; first == '`' || last == '`' || first == ' ' && last == ' ' {
+		text = " " + text + " "
+	}
+	return mark + text + mark
+}
+
 // Concerns reports whether the ask waits for the person: for whom the work is
 // done, or, if it is a question, who has spoken in the conversation.
 func (a *Ask) Concerns(who Human) bool {

@@ -259,7 +259,7 @@ const maxTold = 50
 // waitsUntil says what an ask waits for to somebody who wrote something else and
 // may not decide it.
 func waitsUntil(ask core.Ask) string {
-	return fmt.Sprintf("@%s waits until somebody who may decide it does: “%s” (%s). Your message waits until then.", ask.Bot, clip(ask.Text, 200), ask.ID)
+	return fmt.Sprintf("@%s waits until somebody who may decide it does: %s (%s). Your message waits until then.", ask.Bot, ask.Line(mostAsked), ask.ID)
 }
 
 // waitsFor is waitsUntil for somebody who may decide it, and says how.
@@ -275,5 +275,5 @@ func waitsFor(ask core.Ask, mark string, who core.Human, buttons bool) string {
 			how = "press a button, or " + how
 		}
 	}
-	return fmt.Sprintf("@%s waits for %s: “%s” (%s). Your message waits until then.", ask.Bot, whose, clip(ask.Text, 200), how)
+	return fmt.Sprintf("@%s waits for %s: %s (%s). Your message waits until then.", ask.Bot, whose, ask.Line(mostAsked), how)
 }

@@ -453,12 +453,16 @@ func expired(a core.Ask) decided {
 		result: "Nobody answered within " + after + ". Go on without an answer as well as you can, or say what you need."}
 }
 
+// mostAsked is how many characters of what is asked are told when people are told
+// of it again.
+const mostAsked = 200
+
 func reminder(a core.Ask, now time.Time) string {
 	who := ""
 	if a.For.Name != "" {
 		who = a.For.Name + ", "
 	}
-	return fmt.Sprintf("⏳ %s@%s still waits: %s (%s, for another %s)", who, a.Bot, clip(a.Text, 200), a.ID, span(a.Expires.Sub(now)))
+	return fmt.Sprintf("⏳ %s@%s still waits: %s (%s, for another %s)", who, a.Bot, a.Line(mostAsked), a.ID, span(a.Expires.Sub(now)))
 }
 
 // span is a duration in words, of one unit.

@@ -48,7 +48,7 @@ func inbox(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
 		if a.Place != inv.Place {
 			where = ", in " + code(a.Place.String())
 		}
-		fmt.Fprintf(&b, "- %s: %s asks: %s (%s%s)\n", a.ID, a.Bot, quoted(a.Text), ago(a.Created), where)
+		fmt.Fprintf(&b, "- %s: %s asks: %s (%s%s)\n", a.ID, a.Bot, shown(a), ago(a.Created), where)
 		for i, c := range a.Choices {
 			fmt.Fprintf(&b, "  %d. %s\n", i+1, quoted(c))
 		}
@@ -64,6 +64,14 @@ func inbox(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
 		fmt.Fprintf(&b, "%sallow %s or %sdeny %s decides.", inv.Mark, open[i].ID, inv.Mark, open[i].ID)
 	}
 	return core.CommandReply{Text: strings.TrimSpace(b.String())}, nil
+}
+
+// shown is what an ask is about: a call to the letter.
+func shown(a core.Ask) string {
+	if a.Kind == core.ApprovalAsk {
+		return a.Line(300)
+	}
+	return quoted(a.Text)
 }
 
 // quoted is text of a bot's on one line, as code so that nothing in it is

@@ -77,7 +77,7 @@ func (t *turn) card(said string, call perm.Call, spec core.ToolSpec, d perm.Deci
 	b.WriteString(strings.TrimSpace(spec.Effect + " " + d.Why()))
 	grants := []string{core.GrantOnce, core.GrantTask}
 	labels := []string{"Allow once", "Allow for this task"}
-	p := core.Parking{Life: approvalLife, Remind: approvalRemind, Ask: core.Ask{Kind: core.ApprovalAsk, Text: clip(call.Tool+" "+oneLine(perm.Spell(perm.Shown(call))), 300),
+	p := core.Parking{Life: approvalLife, Remind: approvalRemind, Ask: core.Ask{Kind: core.ApprovalAsk, Text: clip(call.Tool+" "+unbroken.Replace(perm.Spell(perm.Shown(call))), 300),
 		Grant: &core.Grantable{Tool: call.Tool, Hash: perm.Fingerprint(call)}}}
 	if d.Always {
 		grants, labels = append(grants, core.GrantAlways), append(labels, "Always")
@@ -127,6 +127,10 @@ func fenced(text string) string {
 	}
 	return fence + "\n" + text + "\n" + fence
 }
+
+// unbroken has breaks of a line spelt, as Spell does other characters: what is in
+// one line must not look like what is in two.
+var unbroken = strings.NewReplacer("\n", `\u{a}`, "\t", `\u{9}`)
 
 // unmarked makes Markdown of plain text: nobody's name may change how a card looks.
 var unmarked = strings.NewReplacer(`\`, `\\`, "`", "\\`", `*`, `\*`, `_`, `\_`, `~`, `\~`, `[`, `\[`, `]`, `\]`, `<`, `\<`, `>`, `\>`, `|`, `\|`, `#`, `\#`)

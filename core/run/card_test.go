@@ -211,3 +211,14 @@ func TestNonce(t *testing.T) {
 		seen[n] = true
 	}
 }
+
+// TestCardInOneLine: where people are told of a call in one line, what is a line
+// of its own does not look like the end of the one before.
+func TestCardInOneLine(t *testing.T) {
+	tr := &turn{Runner: &Runner{o: Options{Outbox: board{most: 1000}}}, bot: core.Bot{Handle: "chief"}}
+	call := execCall("ls # the  files\n\trm -r .")
+	p, _ := tr.card("", call, core.ToolSpec{}, perm.Decide(perm.Levels{}, call))
+	if want := `exec ls # the  files\u{a}\u{9}rm -r .`; p.Ask.Text != want {
+		t.Errorf("it is told of as %q, want %q", p.Ask.Text, want)
+	}
+}
