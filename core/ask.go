@@ -155,6 +155,12 @@ func Code(text string) string {
 	return mark + text + mark
 }
 
+// Unmarked is a plain text as Markdown: nobody's name may change how what stands
+// beside it looks.
+func Unmarked(text string) string { return unmarked.Replace(text) }
+
+var unmarked = strings.NewReplacer(`\`, `\\`, "`", "\\`", `*`, `\*`, `_`, `\_`, `~`, `\~`, `[`, `\[`, `]`, `\]`, `<`, `\<`, `>`, `\>`, `|`, `\|`, `#`, `\#`)
+
 // Concerns reports whether the ask waits for the person: for whom the work is
 // done, or, if it is a question, who has spoken in the conversation.
 func (a *Ask) Concerns(who Human) bool {

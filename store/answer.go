@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -75,14 +76,12 @@ func (a *acceptance) answer(ask core.Ask, ans core.Answer, msg *core.Message) (b
 
 // verdict is what a person's answer makes of an ask.
 func verdict(ask core.Ask, ans core.Answer, msg *core.Message) decided {
-	by := ans.By.Name
-	if by == "" {
-		by = string(ans.By.ID)
-	}
+	by := clip(cmp.Or(ans.By.Name, string(ans.By.ID)), maxName)
+	shown := shownName(by)
 	d := decided{answer: ans}
 	switch reason := strings.TrimSpace(ans.Text); {
 	case ask.Kind == core.QuestionAsk:
-		d.state, d.result, d.outcome = core.AskAnswered, by+" answered: "+ans.Text, "✅ "+by+": "+clip(ans.Text, 200)
+		d.state, d.result, d.outcome = core.AskAnswered, by+" answered: "+ans.Text, "✅ "+shown+": "+clip(ans.Text, 200)
 		d.message = msg
 		if msg == nil {
 			d.message = &core.Message{Sender: core.Actor{Kind: core.HumanActor, ID: string(ans.By.ID)}, Name: ans.By.Name, Parts: []core.Part{core.Text(ans.Text)}}
@@ -91,13 +90,13 @@ func verdict(ask core.Ask, ans core.Answer, msg *core.Message) decided {
 		}
 	case ans.Grant == "":
 		d.state, d.refuse, d.failed = core.AskDenied, true, true
-		d.result, d.outcome = by+" did not allow this call, so it was not made. Do not try it again.", "🚫 Not allowed by "+by
+		d.result, d.outcome = by+" did not allow this call, so it was not made. Do not try it again.", "🚫 Not allowed by "+shown
 		if reason != "" {
 			d.result, d.outcome = d.result+" The reason: "+reason, d.outcome+": "+clip(reason, 200)
 		}
 	default:
 		d.state, d.allow, d.grant, d.always = core.AskAllowed, ask.Grant.Hash, ans.Grant == core.GrantTask, ans.Grant == core.GrantAlways
-		d.outcome = map[string]string{core.GrantOnce: "✅ Allowed once by ", core.GrantTask: "✅ Allowed for this task by ", core.GrantAlways: "✅ Always allowed by "}[ans.Grant] + by
+		d.outcome = map[string]string{core.GrantOnce: "✅ Allowed once by ", core.GrantTask: "✅ Allowed for this task by ", core.GrantAlways: "✅ Always allowed by "}[ans.Grant] + shown
 	}
 	return d
 }
@@ -253,6 +252,12 @@ func (a *acceptance) remindOf(e *core.Entry, th core.Thread, items []core.Item) 
 	return nil
 }
 
+// maxName is how many characters of a person's name are shown beside what is asked.
+const maxName = 60
+
+// shownName is a person's name as it stands in Markdown.
+func shownName(name string) string { return core.Unmarked(clip(name, maxName)) }
+
 // maxTold bounds who is told of one ask.
 const maxTold = 50
 
@@ -266,7 +271,7 @@ func waitsUntil(ask core.Ask) string {
 func waitsFor(ask core.Ask, mark string, who core.Human, buttons bool) string {
 	whose := "an answer"
 	if ask.For.Name != "" && !who.Is(ask.For.ID) {
-		whose = ask.For.Name + "'s answer"
+		whose = shownName(ask.For.Name) + "'s answer"
 	}
 	how := fmt.Sprintf("reply to it, or write %sanswer %s and the answer", mark, ask.ID)
 	if ask.Kind == core.ApprovalAsk {

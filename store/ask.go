@@ -460,7 +460,7 @@ const mostAsked = 200
 func reminder(a core.Ask, now time.Time) string {
 	who := ""
 	if a.For.Name != "" {
-		who = a.For.Name + ", "
+		who = shownName(a.For.Name) + ", "
 	}
 	return fmt.Sprintf("⏳ %s@%s still waits: %s (%s, for another %s)", who, a.Bot, a.Line(mostAsked), a.ID, span(a.Expires.Sub(now)))
 }

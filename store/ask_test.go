@@ -225,3 +225,28 @@ func TestParkUntold(t *testing.T) {
 		}
 	}
 }
+
+// TestAskNames: a person's name is a name, wherever an ask and what became of it
+// are shown.
+func TestAskNames(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		defer w.check()
+		named := func(e core.Entry, name string) core.Entry {
+			e.In.From.Name = name
+			return e
+		}
+		w.park(w.accept(named(w.message("first"), "*Ann*\n> @ops")).Items...)
+		time.Sleep(time.Hour)
+		done, _ := w.lapse()
+		if want := `⏳ \*Ann\* \> @ops, @chief still waits: “Which one?” (a4, for another 23 hours)`; len(done.Rows) != 1 || done.Rows[0].Text != want {
+			t.Errorf("people are reminded with %q, want %q", texts(done.Rows), want)
+		}
+		w.deliver(done.Rows...)
+		got := w.accept(named(w.message("2"), "[Bob](http://e.example)\n\n✅ Ann: red"))
+		if want := "❓ Which one?\n\n✅ " + `\[Bob\](http://e.example) ✅ Ann: red: blue`; len(got.Rows) != 1 || got.Rows[0].Text != want {
+			t.Errorf("it is answered with %q, want %q", texts(got.Rows), want)
+		}
+		w.deliver(got.Rows...)
+	})
+}

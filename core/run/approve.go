@@ -70,7 +70,7 @@ func (t *turn) card(said string, call perm.Call, spec core.ToolSpec, d perm.Deci
 	features := t.o.Outbox.Features(place.Adapter)
 	whom := ""
 	if name := clip(oneLine(t.run.For.Name), maxName); name != "" {
-		whom = " for " + unmarked.Replace(name)
+		whom = " for " + core.Unmarked(name)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "🔐 @%s asks%s, in %s (%s), whether it may use %s:\n\n%s\n\n", t.bot.Handle, whom, plainCode(place.String()), t.run.Thread, plainCode(call.Tool), fenced(display(call)))
@@ -131,9 +131,6 @@ func fenced(text string) string {
 // unbroken has breaks of a line spelt, as Spell does other characters: what is in
 // one line must not look like what is in two.
 var unbroken = strings.NewReplacer("\n", `\u{a}`, "\t", `\u{9}`)
-
-// unmarked makes Markdown of plain text: nobody's name may change how a card looks.
-var unmarked = strings.NewReplacer(`\`, `\\`, "`", "\\`", `*`, `\*`, `_`, `\_`, `~`, `\~`, `[`, `\[`, `]`, `\]`, `<`, `\<`, `>`, `\>`, `|`, `\|`, `#`, `\#`)
 
 func plainCode(text string) string { return "`" + strings.ReplaceAll(oneLine(text), "`", "'") + "`" }
 
