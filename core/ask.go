@@ -45,10 +45,11 @@ type Ask struct {
 	Step   int     `json:"step"`    // of the run
 	CallID string  `json:"call_id"` // of the step: the call that gets the answer
 
-	For     Requester  `json:"for"`              // for whom the work is done
-	Whose   []PersonID `json:"whose,omitempty"`  // all whose work it is, as with Run.People
-	Others  []PersonID `json:"others,omitempty"` // who else has spoken in what the run read
-	Text    string     `json:"text"`             // the question; of an approval, the call in one line
+	For     Requester  `json:"for"`               // for whom the work is done
+	Whose   []PersonID `json:"whose,omitempty"`   // all whose work it is, as with Run.People
+	Others  []PersonID `json:"others,omitempty"`  // who else has spoken in what the run read
+	Text    string     `json:"text"`              // the question; of an approval, the call in one line
+	Clipped bool       `json:"clipped,omitempty"` // Text is not all of the call
 	Choices []string   `json:"choices,omitempty"`
 	Grant   *Grantable `json:"grant,omitempty"` // of an approval
 	Lost    bool       `json:"lost,omitempty"`  // what was asked was damaged in the store: it can only expire
@@ -124,6 +125,9 @@ func (a *Ask) Choice(text string) (string, bool) {
 	return "", false
 }
 
+// MaxLine is how many characters of a call in one line are kept.
+const MaxLine = 1000
+
 // Line is what the ask is about in one line of Markdown, of at most so many
 // characters: a question in its words, a call to the letter.
 func (a *Ask) Line(most int) string {
@@ -161,8 +165,17 @@ func Unmarked(text string) string { return unmarked.Replace(text) }
 
 var unmarked = strings.NewReplacer(`\`, `\\`, "`", "\\`", `*`, `\*`, `_`, `\_`, `~`, `\~`, `[`, `\[`, `]`, `\]`, `<`, `\<`, `>`, `\>`, `|`, `\|`, `#`, `\#`)
 
-// Concerns reports whether the ask waits for the person: for whom the work is
-// done, or, if it is a question, who has spoken in the conversation.
+// Awaits reports whether the ask waits for the person: a question for those whom
+// it concerns, a call for those who may allow it, wherever they are.
+func (a *Ask) Awaits(who Human, role Role, may Approvers) bool {
+	if a.Kind == QuestionAsk {
+		return a.Concerns(who)
+	}
+	return may.MayApprove(who, role, a.For.ID, a.Whose)
+}
+
+// Concerns reports whether the ask is the person's: for whom the work is done, or,
+// if it is a question, who has spoken in the conversation.
 func (a *Ask) Concerns(who Human) bool {
 	return who.Is(a.For.ID) || a.Kind == QuestionAsk && slices.ContainsFunc(a.Others, who.Is)
 }

@@ -119,6 +119,8 @@ type Desk interface {
 	// Asks lists what is open of what waits for the viewer: at the place everything,
 	// in a direct conversation what waits for them elsewhere, too. The oldest first.
 	Asks(v Viewer) ([]Ask, error)
+	// Awaits reports whether the ask waits for who uses the command.
+	Awaits(a Ask) bool
 	// Ask is the ask with the ID.
 	Ask(id ID) (a Ask, ok bool, err error)
 	// Decide has the person decide an open ask. Of one that they may not decide, or

@@ -14,11 +14,12 @@ import (
 // Asks implements core.Desk.
 func (d *desk) Asks(v core.Viewer) ([]core.Ask, error) {
 	open, err := d.openAsks("")
-	if err != nil {
-		return nil, err
-	}
-	who, err := d.tx.human(v.Who)
-	return concerning(v, who, open), err
+	return slices.DeleteFunc(open, func(a core.Ask) bool { return a.Place != v.At && !(v.Direct && d.Awaits(a)) }), err
+}
+
+// Awaits implements core.Desk.
+func (d *desk) Awaits(a core.Ask) bool {
+	return a.Awaits(d.human, d.standing.Role, d.batch.Access.Approvers)
 }
 
 // Ask implements core.Desk.
@@ -270,7 +271,7 @@ func waitsUntil(ask core.Ask) string {
 // waitsFor is waitsUntil for somebody who may decide it, and says how.
 func waitsFor(ask core.Ask, mark string, who core.Human, buttons bool) string {
 	whose := "an answer"
-	if ask.For.Name != "" && !who.Is(ask.For.ID) {
+	if ask.Kind == core.QuestionAsk && ask.For.Name != "" && !who.Is(ask.For.ID) {
 		whose = shownName(ask.For.Name) + "'s answer"
 	}
 	how := fmt.Sprintf("reply to it, or write %sanswer %s and the answer", mark, ask.ID)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -489,11 +488,4 @@ func clip(text string, most int) string {
 		return string(r)
 	}
 	return strings.TrimSpace(string(r[:most-1])) + "…"
-}
-
-// concerning keeps the asks that the viewer may see.
-func concerning(v core.Viewer, who core.Human, open []core.Ask) []core.Ask {
-	return slices.DeleteFunc(open, func(a core.Ask) bool {
-		return a.Place != v.At && !(v.Direct && a.Concerns(who))
-	})
 }

@@ -34,7 +34,7 @@ func inbox(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
 		return nothing("Nothing waits for an answer.")
 	}
 	slices.SortStableFunc(open, func(x, y core.Ask) int { // those for the viewer first
-		switch a, b := x.Concerns(inv.Human), y.Concerns(inv.Human); {
+		switch a, b := inv.Desk.Awaits(x), inv.Desk.Awaits(y); {
 		case a == b:
 			return 0
 		case a:
@@ -48,7 +48,11 @@ func inbox(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
 		if a.Place != inv.Place {
 			where = ", in " + code(a.Place.String())
 		}
-		fmt.Fprintf(&b, "- %s: %s asks: %s (%s%s)\n", a.ID, a.Bot, shown(a), ago(a.Created), where)
+		whom := ""
+		if a.Kind == core.ApprovalAsk && a.For.ID != "" && !inv.Human.Is(a.For.ID) {
+			whom = " for " + core.ShowPerson(a.For.ID, a.For.Name)
+		}
+		fmt.Fprintf(&b, "- %s: %s asks%s: %s (%s%s)\n", a.ID, a.Bot, whom, shown(a), ago(a.Created), where)
 		for i, c := range a.Choices {
 			fmt.Fprintf(&b, "  %d. %s\n", i+1, quoted(c))
 		}
@@ -60,7 +64,7 @@ func inbox(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
 	if i := slices.IndexFunc(open, func(a core.Ask) bool { return a.Kind == core.QuestionAsk }); i >= 0 {
 		fmt.Fprintf(&b, "%sanswer %s, and what you say, answers it. ", inv.Mark, open[i].ID)
 	}
-	if i := slices.IndexFunc(open, func(a core.Ask) bool { return a.Kind == core.ApprovalAsk }); i >= 0 {
+	if i := slices.IndexFunc(open, func(a core.Ask) bool { return a.Kind == core.ApprovalAsk && inv.Desk.Awaits(a) }); i >= 0 {
 		fmt.Fprintf(&b, "%sallow %s or %sdeny %s decides.", inv.Mark, open[i].ID, inv.Mark, open[i].ID)
 	}
 	return core.CommandReply{Text: strings.TrimSpace(b.String())}, nil
@@ -69,7 +73,7 @@ func inbox(_ context.Context, inv core.Invocation) (core.CommandReply, error) {
 // shown is what an ask is about: a call to the letter.
 func shown(a core.Ask) string {
 	if a.Kind == core.ApprovalAsk {
-		return a.Line(300)
+		return a.Line(core.MaxLine)
 	}
 	return quoted(a.Text)
 }
@@ -169,7 +173,7 @@ func theAsk(inv core.Invocation, kind core.AskKind) (a core.Ask, rest string, er
 	switch {
 	case err != nil:
 		return a, "", err
-	case !ok, a.Place != v.At && !a.Concerns(inv.Human) && inv.Role < core.Admin:
+	case !ok, a.Place != v.At && !a.Concerns(inv.Human) && !inv.Desk.Awaits(a) && inv.Role < core.Admin:
 		return a, "", &core.UserError{Text: fmt.Sprintf("Nothing here is called %s. %sinbox lists what waits.", id, inv.Mark)}
 	case a.Kind != kind && kind == core.QuestionAsk:
 		return a, "", &core.UserError{Text: fmt.Sprintf("That is a call to be allowed or not: %sallow %s or %sdeny %s.", inv.Mark, a.ID, inv.Mark, a.ID)}
@@ -194,7 +198,7 @@ func askNamed(inv core.Invocation, word string) (core.ID, bool, error) {
 		return "", false, nil
 	}
 	a, ok, err := inv.Desk.Ask(id)
-	theirs := a.Place == inv.Place || a.Concerns(inv.Human)
+	theirs := a.Place == inv.Place || a.Concerns(inv.Human) || inv.Desk.Awaits(a)
 	return id, ok && (a.State == core.AskOpen || theirs && time.Since(a.Ended) < askedLately), err
 }
 
@@ -209,6 +213,8 @@ func decide(inv core.Invocation, a core.Ask, ans core.Answer, done string) (core
 		return nothing(ended(a))
 	case !time.Now().Before(a.Expires): // it will be closed in a moment
 		return nothing("That is too late: nobody had answered in time.")
+	case ans.Grant != "" && a.Clipped && !ans.Here && !a.Concerns(inv.Human):
+		return nothing(fmt.Sprintf("That is too long to be read here in full. It can be allowed where it is shown, in %s.", code(a.Place.String())))
 	}
 	ok, err := inv.Desk.Decide(a.ID, ans)
 	switch {

@@ -77,8 +77,10 @@ func (t *turn) card(said string, call perm.Call, spec core.ToolSpec, d perm.Deci
 	b.WriteString(strings.TrimSpace(spec.Effect + " " + d.Why()))
 	grants := []string{core.GrantOnce, core.GrantTask}
 	labels := []string{"Allow once", "Allow for this task"}
-	p := core.Parking{Life: approvalLife, Remind: approvalRemind, Ask: core.Ask{Kind: core.ApprovalAsk, Text: clip(call.Tool+" "+unbroken.Replace(perm.Spell(perm.Shown(call))), 300),
+	line := call.Tool + " " + unbroken.Replace(perm.Spell(perm.Shown(call)))
+	p := core.Parking{Life: approvalLife, Remind: approvalRemind, Ask: core.Ask{Kind: core.ApprovalAsk, Text: clip(line, core.MaxLine),
 		Grant: &core.Grantable{Tool: call.Tool, Hash: perm.Fingerprint(call)}}}
+	p.Ask.Clipped = p.Ask.Text != line
 	if d.Always {
 		grants, labels = append(grants, core.GrantAlways), append(labels, "Always")
 		always := perm.Remember(call)
