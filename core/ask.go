@@ -186,6 +186,7 @@ type Parking struct {
 	Said    string        // what stays in the thread of it as the bot's words; blank: nothing
 	Pieces  []Piece       // what is shown
 	Buttons []Button      // below the last piece
+	Plain   string        // as in Row
 	Remind  time.Duration // after which people are told again; 0: never
 	Life    time.Duration // after which it expires
 	Worked  time.Duration // since the run began, or last waited

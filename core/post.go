@@ -102,10 +102,14 @@ type Row struct {
 	Edit     string   `json:"edit,omitempty"` // platform id of the opened piece that this text replaces
 	Last     bool     `json:"last,omitempty"` // of its post
 	Buttons  []Button `json:"buttons,omitempty"`
+	Plain    string   `json:"plain,omitempty"` // stands below the text where the platform refuses the buttons
 	Fork     bool     `json:"fork,omitempty"`  // its message begins the thread of a fork
 	Begin    string   `json:"begin,omitempty"` // of a fork: what its thread is called at first
 	Again    bool     `json:"again,omitempty"` // Edit is this piece, shown before; if it is gone, nothing is missing
 
+	// Bare is its text as it was with buttons, which the platform has refused; empty:
+	// it has not. Not stored.
+	Bare string `json:"-"`
 	// Unsure: the row was found at start, so an earlier process may have sent
 	// it. Not stored.
 	Unsure bool `json:"-"`

@@ -199,7 +199,7 @@ func (t *tx) park(run core.Run, step core.Step, p core.Parking) (core.Parked, er
 			return out, err
 		}
 	}
-	head := core.Row{ReplyTo: run.Reply.To, After: run.Reply.After, Answers: run.Reply.Answers, Speaker: p.Speaker}
+	head := core.Row{ReplyTo: run.Reply.To, After: run.Reply.After, Answers: run.Reply.Answers, Speaker: p.Speaker, Plain: p.Plain}
 	if out.Rows, err = t.show(post, head, p.Pieces); err != nil {
 		return out, err
 	}

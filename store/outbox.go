@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -23,12 +24,17 @@ func (s *Store) Delivered(ctx context.Context, row core.Row, r core.Receipt) (ag
 		if err != nil {
 			return err
 		}
-		if c := post.Card; row.Last && !row.Again && c != nil && (c.Text != row.Text || len(post.Buttons) < len(row.Buttons)) {
+		c := post.Card
+		fresh := row.Last && !row.Again && c != nil
+		switch {
+		case fresh && (c.Text != cmp.Or(row.Bare, row.Text) || len(post.Buttons) < len(row.Buttons)):
 			next := row
 			next.Text, next.Buttons, next.Edit, next.Again, post.Again = c.Text, nil, r.ID, true, &r
 			again = &next
 			shown := platformRow{Thread: post.Thread, Message: post.Message, Post: post.ID}
 			return errors.Join(t.put(t.platformKey(row.Place, r.ID), shown), t.put(idKey(famPost, post.ID), post), t.put(rowKey(row.Place, row.Seq, row.Chunk), next))
+		case fresh:
+			c.Text, post.Buttons = row.Text, row.Buttons // of a bare one, as it is shown
 		}
 		if ok {
 			if post.Again != nil && row.Again {

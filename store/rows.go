@@ -248,6 +248,9 @@ func (t *tx) show(p core.Post, head core.Row, pieces []core.Piece) ([]core.Row, 
 		if row.Last = i == len(pieces)-1; row.Last && (len(p.Buttons) > 0 || p.Ask != "") {
 			row.Buttons, p.Card = p.Buttons, &core.Card{Text: piece.Text, Thinking: piece.Thinking}
 		}
+		if len(row.Buttons) == 0 {
+			row.Plain = ""
+		}
 		if i > 0 {
 			row.ReplyTo, row.Edit = "", ""
 		} else if p.Open != nil {

@@ -267,6 +267,10 @@ func (w *worker) row(ctx context.Context, j *job) error {
 		withoutFile(row, err)
 		r, err = w.final(ctx, j)
 	}
+	if len(row.Buttons) > 0 && errors.Is(err, core.ErrRefused) { // likewise
+		withoutButtons(row, w.acc.features.Split)
+		r, err = w.final(ctx, j)
+	}
 	if row.Again && (errors.Is(err, core.ErrGone) || errors.Is(err, core.ErrRefused) || err != nil && j.tries == maxTries-1) {
 		r, err = core.Receipt{ID: row.Edit}, nil // it stays as it is
 	}

@@ -44,3 +44,12 @@ func withoutFile(row *core.Row, refusal error) {
 	row.Text = fmt.Sprintf("⚠ I could not attach the file %s, so what it holds is not shown: %s.", row.File.Name, strings.TrimSuffix(why, "."))
 	row.File = nil
 }
+
+// withoutButtons makes of a row whose buttons are refused one that says what to
+// write instead.
+func withoutButtons(row *core.Row, split func(string) []string) {
+	row.Bare, row.Buttons = row.Text, nil
+	if text := row.Text + "\n\n" + row.Plain; row.Plain != "" && len(split(text)) == 1 {
+		row.Text = text
+	}
+}

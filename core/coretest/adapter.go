@@ -185,6 +185,9 @@ func (a *adapter) show(o core.Outbound) (core.Receipt, error) {
 	if o.File != nil && a.heavy {
 		return core.Receipt{}, fmt.Errorf("%w: files are forbidden here", core.ErrRefused)
 	}
+	if len(o.Buttons) > 0 && a.bare {
+		return core.Receipt{}, fmt.Errorf("%w: buttons are forbidden here", core.ErrRefused)
+	}
 	if o.Edit != "" {
 		return a.change(o.Place, o.Edit, o)
 	}

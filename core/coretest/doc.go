@@ -51,7 +51,8 @@
 //	                     later lines stands for, and must look the same
 //
 // An adapter with pieces shows no more of them for an outcome: a longer one ends in
-// a file. One that is heavy takes no files after all.
+// a file. One that is heavy takes no files after all; with buttons=refused, one that
+// has buttons takes none.
 //
 // # Places and text
 //

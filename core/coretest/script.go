@@ -167,6 +167,7 @@ type adapterOptions struct {
 	signs   bool // typing and reactions
 	reads   bool // what was said can be read back
 	buttons bool
+	bare    bool // no buttons are taken, though it has them
 	names   bool // places have titles
 	// branches: what is said at the top level begins a thread, whoever says it
 	branches bool
@@ -345,6 +346,9 @@ func (sc *scene) adapter(s *scanner) (err error) {
 		case "topics":
 			a.topics, err = strconv.ParseBool(v)
 		case "buttons":
+			if a.bare = v == "refused"; a.bare {
+				v = "true"
+			}
 			a.buttons, err = strconv.ParseBool(v)
 		case "reply":
 			a.reply = core.ReplyMode(v)

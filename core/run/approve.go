@@ -86,14 +86,16 @@ func (t *turn) card(said string, call perm.Call, spec core.ToolSpec, d perm.Deci
 		always := perm.Remember(call)
 		p.Ask.Grant.Always = &always
 	}
+	plain := fmt.Sprintf("Write %s (%s), or %s and perhaps a reason, within %d minutes.", t.command("allow"), strings.Join(grants, ", "), t.command("deny"), int(approvalLife.Minutes()))
 	if features.Buttons {
+		p.Plain = plain
 		nonce := newNonce()
 		for i, g := range grants {
 			p.Buttons = append(p.Buttons, core.Button{Label: labels[i], Value: "allow " + g + " " + nonce})
 		}
 		p.Buttons = append(p.Buttons, core.Button{Label: "Deny", Value: "deny " + nonce})
 	} else {
-		fmt.Fprintf(&b, "\n\nWrite %s (%s), or %s and perhaps a reason, within %d minutes.", t.command("allow"), strings.Join(grants, ", "), t.command("deny"), int(approvalLife.Minutes()))
+		b.WriteString("\n\n" + plain)
 	}
 	card := t.pieces(b.String())
 	whole := !slices.ContainsFunc(card, func(q core.Piece) bool { return q.File != nil })

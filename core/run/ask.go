@@ -24,22 +24,21 @@ const (
 // askQuestion parks the run until a person has answered the call's question.
 func (t *turn) askQuestion(ctx context.Context, st *core.Step, use *core.ToolUse, q core.Question) error {
 	said := cmp.Or(strings.TrimSpace(st.Text()), t.said())
-	var text strings.Builder
-	text.WriteString(joined(said, "❓ "+q.Text))
+	text := joined(said, "❓ "+q.Text)
+	p := core.Parking{Ask: core.Ask{Kind: core.QuestionAsk, Text: q.Text, Choices: q.Choices, Others: t.others()}, Said: text, Remind: questionRemind, Life: questionLife}
+	var list strings.Builder
 	nonce := newNonce()
-	var buttons []core.Button
-	features := t.o.Outbox.Features(t.run.Reply.Place.Adapter)
 	for i, c := range q.Choices {
-		if features.Buttons {
-			buttons = append(buttons, core.Button{Label: c, Value: fmt.Sprintf("answer %d %s", i+1, nonce)})
-		} else {
-			fmt.Fprintf(&text, "\n%d. %s", i+1, c)
-		}
+		fmt.Fprintf(&list, "\n%d. %s", i+1, c)
+		p.Buttons = append(p.Buttons, core.Button{Label: c, Value: fmt.Sprintf("answer %d %s", i+1, nonce)})
 	}
-	return t.park(ctx, st, use, core.Parking{
-		Ask:  core.Ask{Kind: core.QuestionAsk, Text: q.Text, Choices: q.Choices, Others: t.others()},
-		Said: joined(said, "❓ "+q.Text), Pieces: t.pieces(text.String()), Buttons: buttons, Remind: questionRemind, Life: questionLife,
-	})
+	if t.o.Outbox.Features(t.run.Reply.Place.Adapter).Buttons {
+		p.Plain = strings.TrimSpace(list.String())
+	} else {
+		text, p.Buttons = text+list.String(), nil
+	}
+	p.Pieces = t.pieces(text)
+	return t.park(ctx, st, use, p)
 }
 
 // park stores that the run waits, and shows for what. It returns
