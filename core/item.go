@@ -152,10 +152,11 @@ func (r *Run) Serve(who Requester) {
 	r.Hear(who.ID)
 }
 
-// Hear notes a person on whose word the run acts; empty: it is nobody's.
+// Hear notes a person on whose word the run acts; empty: it is nobody's. What was
+// allowed for the task was so before they had a say in it.
 func (r *Run) Hear(who PersonID) {
 	if who != "" && !slices.Contains(r.People, who) {
-		r.People = append(slices.Clone(r.People), who)
+		r.People, r.Granted = append(slices.Clone(r.People), who), nil
 	}
 }
 

@@ -79,6 +79,7 @@ func (s *Store) Join(ctx context.Context, run core.Run, in core.Arrival, prepare
 		}
 		out.Items, out.Triggers, out.Versions = have.Items, have.Triggers, have.Versions
 		out.Reply.Answers, out.Hop, out.Upto, out.For, out.People = have.Reply.Answers, have.Hop, have.Upto, have.For, have.People
+		out.Granted = have.Granted
 		return nil
 	})
 	return out, err
