@@ -90,6 +90,7 @@ type Accepted struct {
 	Fates   []Fate
 	Notes   []string   // what who pressed a button, or gave a command in vain, is told; empty: nothing
 	Humans  []PersonID // who did it, by Human.ID
+	Woke    []bool     // whether a bot has its message to answer now
 	Items   []Item     // queued now
 	Ended   []ID       // items that ended unanswered by a run: cancelled, withdrawn
 	Stopped []ID       // runs that a person stopped

@@ -30,6 +30,7 @@ func (s *Store) Accept(ctx context.Context, b core.Batch) (core.Accepted, error)
 				return err
 			}
 			out.Fates, out.Notes, out.Humans = append(out.Fates, fate), append(out.Notes, a.note), append(out.Humans, a.human.ID)
+			out.Woke = append(out.Woke, a.woke)
 			event := eventOf(b.Entries[i])
 			if _, again := did[event]; again {
 				continue
@@ -75,6 +76,7 @@ type acceptance struct {
 	day   string
 	row   journalRow
 	note  string // for who pressed a button
+	woke  bool   // a bot has the message to answer
 
 	human    core.Human // who did it
 	standing core.Standing
@@ -228,7 +230,7 @@ func (a *acceptance) post(th *core.Thread, msg core.Message, others bool) error 
 		return err
 	}
 	a.out.Items = slices.Concat(a.out.Items, items, told)
-	a.row.Message = msg.ID
+	a.row.Message, a.woke = msg.ID, len(items) > 0
 	if msg.PlatformID != "" {
 		if err := a.put(a.platformKey(th.Place, msg.PlatformID), platformRow{Thread: th.ID, Message: msg.ID}); err != nil {
 			return err

@@ -56,6 +56,7 @@ func (a *acceptance) edit(e *core.Entry, place core.Place) (core.Fate, error) {
 		if err != nil {
 			return "", err
 		}
+		a.woke = len(woken) > 0
 		if err := errors.Join(a.goTo(msg.Thread), a.remindOf(e, th, woken)); err != nil || len(a.out.Ended) == 0 {
 			return core.FateEdited, err
 		}

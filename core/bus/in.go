@@ -62,8 +62,10 @@ func (b *Bus) accept(ctx context.Context, acc *account, batch []core.Inbound) er
 		b.quota.count(done.Humans[i], arrived, fate)
 		b.log.Debug("event", "place", batch[i].Place, "key", batch[i].Key, "fate", fate)
 		switch fate {
-		case core.FateStored:
-			b.expect(acc, batch[i], arrived)
+		case core.FateStored, core.FateEdited:
+			if done.Woke[i] {
+				b.expect(acc, batch[i], arrived)
+			}
 		case core.FateTaken, core.FateWithdrawn:
 			if acc.features.React != nil {
 				b.tell(b.canonical(batch[i].Place), takenJob{batch[i].MessageID, fate == core.FateWithdrawn})

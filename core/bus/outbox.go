@@ -149,7 +149,7 @@ func (b *Bus) Shown(post core.ID) string {
 // expect shows that a message has been read, if no answer comes soon.
 func (b *Bus) expect(acc *account, in core.Inbound, arrived time.Time) {
 	if acc.features.React != nil && in.MessageID != "" {
-		b.tell(b.canonical(in.Place), expectJob{in.MessageID, arrived})
+		b.tell(b.canonical(in.Place), expectJob{in.MessageID, arrived, in.Kind == core.InEdit})
 	}
 }
 
@@ -174,6 +174,7 @@ type (
 	expectJob struct {
 		id      string
 		arrived time.Time
+		edited  bool // an earlier process may have marked it
 	}
 	takenJob struct {
 		id   string

@@ -225,7 +225,7 @@ func (n *notes) Accept(_ context.Context, b core.Batch) (out core.Accepted, err 
 		if e.Claim || e.Code != nil {
 			err = errors.Join(err, n.note(fmt.Sprintf("code of %s (first %t)", e.In.From.ID, e.Claim)))
 		}
-		out.Fates, out.Humans = append(out.Fates, fate), append(out.Humans, e.In.From.ID)
+		out.Fates, out.Humans, out.Woke = append(out.Fates, fate), append(out.Humans, e.In.From.ID), append(out.Woke, fate == core.FateStored)
 	}
 	return out, errors.Join(err, n.note("accept"))
 }

@@ -59,6 +59,7 @@ type expectation struct {
 	id      string
 	due     time.Time
 	reacted bool
+	unsure  bool // an earlier process may have marked it
 	over    bool // nobody is to answer it any more
 }
 
@@ -165,18 +166,27 @@ func (w *worker) add(in any) {
 	case kickJob:
 		w.until = time.Time{}
 	case expectJob:
-		w.expects = append(w.expects, expectation{id: in.id, due: in.arrived.Add(presence)})
+		if i := w.expected(in.id); i >= 0 {
+			w.expects[i].over = false
+			break
+		}
+		w.expects = append(w.expects, expectation{id: in.id, due: in.arrived.Add(presence), unsure: in.edited})
 	case takenJob:
-		i := slices.IndexFunc(w.expects, func(e expectation) bool { return e.id == in.id })
+		i := w.expected(in.id)
 		switch {
 		case i >= 0 && in.gone:
 			w.expects = slices.Delete(w.expects, i, i+1)
 		case i >= 0:
 			w.expects[i].over = true
-		case !in.gone: // an earlier process may have marked it
-			w.expects = append(w.expects, expectation{id: in.id, reacted: true, over: true})
+		case !in.gone:
+			w.expects = append(w.expects, expectation{id: in.id, unsure: true, over: true})
 		}
 	}
+}
+
+// expected is where the expectation of a message is; negative: there is none.
+func (w *worker) expected(id string) int {
+	return slices.IndexFunc(w.expects, func(e expectation) bool { return e.id == id })
 }
 
 // orphan reports whether the row ends a post that this process has not opened,
@@ -293,7 +303,7 @@ func (w *worker) idle(ctx context.Context, now time.Time) time.Time {
 	for i := range w.expects {
 		e := &w.expects[i]
 		if e.over {
-			id, marked := e.id, e.reacted
+			id, marked := e.id, e.reacted || e.unsure
 			if w.expects = slices.Delete(w.expects, i, i+1); marked {
 				w.react(ctx, id, "")
 			}
@@ -326,7 +336,7 @@ func (w *worker) answered(ctx context.Context, row *core.Row) {
 		if !slices.Contains(row.Answers, e.id) {
 			return false
 		}
-		if e.reacted && !slices.Contains(marked, e.id) {
+		if (e.reacted || e.unsure) && !slices.Contains(marked, e.id) {
 			marked = append(marked, e.id)
 		}
 		return true
