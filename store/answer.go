@@ -102,19 +102,18 @@ func verdict(ask core.Ask, ans core.Answer, msg *core.Message) decided {
 	return d
 }
 
-// said takes a message for the answer to what is open in its thread, if it is
-// one: the reply to a question, what the person writes for whom the work is
-// done, or a choice or "yes" by whoever may say so. done: it needs no run.
+// said takes a message for the answer to what is open at its place, if it is one:
+// the reply to a question, what the person writes for whom the work is done, or a
+// choice or "yes" by whoever may say so. done: it needs no run.
 func (a *acceptance) said(e *core.Entry, th core.Thread, msg core.Message, ours bool) (done bool, err error) {
 	blank := strings.TrimSpace(e.In.Text) == "" && len(e.In.Files) == 0
-	if th.ID == "" || blank || e.In.Others && !e.In.Mentioned {
+	if blank || e.In.Others && !e.In.Mentioned {
 		return false, nil
 	}
-	open, err := a.openAsks(th.ID)
-	if err != nil || len(open) == 0 {
-		return false, err
+	ask, replied, err := a.repliedAsk(e)
+	if err == nil && !replied {
+		ask, err = a.meantAsk(e, th, ours)
 	}
-	ask, replied, err := a.meantAsk(e, open, ours)
 	if err != nil || ask.ID == "" {
 		return false, err
 	}
@@ -131,43 +130,59 @@ func (a *acceptance) said(e *core.Entry, th core.Thread, msg core.Message, ours 
 	if names := fileNames(e.In.Files); names != "" {
 		ans.Text = strings.TrimSpace(ans.Text + "\n(with " + names + ", to be seen in the conversation)")
 	}
-	return a.answer(ask, ans, &msg)
+	if done, err = a.answer(ask, ans, &msg); done {
+		a.thread = ask.Thread
+	}
+	return done, err
 }
 
-// meantAsk is which of the open ones a message is about: the one that it
-// replies to (or to what reminds of it), that of the bot which it mentions, or the
-// only one.
-func (a *acceptance) meantAsk(e *core.Entry, open []core.Ask, ours bool) (ask core.Ask, replied bool, err error) {
-	if e.In.ReplyTo != "" {
-		ref, _, err := get[platformRow](a.tx, a.platformKey(e.In.Place, e.In.ReplyTo))
-		if err != nil {
-			return ask, false, err
-		}
-		post, _, err := get[core.Post](a.tx, idKey(famPost, ref.Post))
-		if err != nil {
-			return ask, false, err
-		}
-		if i := slices.IndexFunc(open, func(q core.Ask) bool { return q.ID == post.Ask || q.ID == post.About }); i >= 0 {
-			return open[i], true, nil
-		}
+// repliedAsk is the open one that a message replies to, or to what reminds of it,
+// whichever conversation of the place it is in; false: there is none.
+func (a *acceptance) repliedAsk(e *core.Entry) (core.Ask, bool, error) {
+	if e.In.ReplyTo == "" {
+		return core.Ask{}, false, nil
+	}
+	ref, _, err := get[platformRow](a.tx, a.platformKey(e.In.Place, e.In.ReplyTo))
+	if err != nil {
+		return core.Ask{}, false, err
+	}
+	post, _, err := get[core.Post](a.tx, idKey(famPost, ref.Post))
+	if err != nil {
+		return core.Ask{}, false, err
+	}
+	ask, _, err := get[core.Ask](a.tx, idKey(famAsk, cmp.Or(post.Ask, post.About)))
+	return ask, ask.State == core.AskOpen, err
+}
+
+// meantAsk is which of the thread's open ones a message is about: that of the bot
+// which it mentions, or the only one; zero: none.
+func (a *acceptance) meantAsk(e *core.Entry, th core.Thread, ours bool) (core.Ask, error) {
+	var none core.Ask
+	if th.ID == "" {
+		return none, nil
+	}
+	open, err := a.openAsks(th.ID)
+	if err != nil {
+		return none, err
 	}
 	if mentions := core.Mentions(e.In.Text); len(mentions) > 0 {
 		open = slices.DeleteFunc(slices.Clone(open), func(q core.Ask) bool { return !slices.Contains(mentions, q.Bot) })
 		if slices.ContainsFunc(mentions, func(h string) bool {
 			return slices.Contains(a.batch.Bots, h) && !slices.ContainsFunc(open, func(q core.Ask) bool { return q.Bot == h })
 		}) {
-			return ask, false, nil // it is for another bot, too
+			return none, nil // it is for another bot, too
 		}
 	}
 	if len(open) != 1 {
-		return ask, false, nil
+		return none, nil
 	}
-	if ask = open[0]; !ours { // nobody spoke to us: only what can be nothing else counts
+	ask := open[0]
+	if !ours { // nobody spoke to us: only what can be nothing else counts
 		if _, choice := ask.Choice(spoken(strings.TrimSpace(e.In.Text), ask.Bot)); !choice || !ask.Concerns(a.human) {
-			return core.Ask{}, false, nil
+			return none, nil
 		}
 	}
-	return ask, false, nil
+	return ask, nil
 }
 
 // answers reads a text as what it says to the ask.
