@@ -31,6 +31,12 @@ func NewApprovers(list []string) Approvers {
 	return a
 }
 
+// Anybody reports whether there may be somebody who may approve what is done for
+// the requester; empty: it is done for no person.
+func (a Approvers) Anybody(requester PersonID) bool {
+	return a.Requester && requester != "" || a.Role > Stranger || len(a.People) > 0
+}
+
 // MayApprove reports whether somebody with the role may approve what is done
 // for the requester, an identity of whom; whose are all people whose work it is.
 // Who is not let in any more approves nothing, not even for themselves. Any

@@ -2,6 +2,24 @@ package core
 
 import "testing"
 
+func TestAnybodyApproves(t *testing.T) {
+	for _, c := range []struct {
+		list      []string
+		requester PersonID
+		want      bool
+	}{
+		{nil, "a:ann", false},
+		{[]string{"requester"}, "a:ann", true},
+		{[]string{"requester"}, "", false},
+		{[]string{"requester", "owner"}, "", true},
+		{[]string{"a:bob", "not-requester"}, "", true},
+	} {
+		if got := NewApprovers(c.list).Anybody(c.requester); got != c.want {
+			t.Errorf("%v for %q: %t, want %t", c.list, c.requester, got, c.want)
+		}
+	}
+}
+
 func TestMayApprove(t *testing.T) {
 	ann := Human{ID: "a:ann", Identities: []Identity{{Person: "a:ann"}, {Person: "b:ann"}}}
 	bob, nobody := Human{ID: "a:bob"}, Human{}

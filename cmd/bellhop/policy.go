@@ -41,7 +41,7 @@ func holds(s *store.Store, p core.Policy, access func() core.Access) func(contex
 		if err != nil {
 			return runner.Rules{}, err
 		}
-		out := runner.Rules{Levels: perm.Of(p, run.Bot, run.Reply.Place, mode, remembered)}
+		out := runner.Rules{Levels: perm.Of(p, run.Bot, run.Reply.Place, mode, remembered), Nobody: !access().Approvers.Anybody(run.For.ID)}
 		for i, id := range run.People {
 			st, err := s.Standing(ctx, access(), id)
 			if err != nil {

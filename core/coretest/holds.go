@@ -16,7 +16,7 @@ func (l *life) holds(ctx context.Context, r core.Run) (run.Rules, error) {
 	if sc.rules == nil && mode == "" {
 		mode = core.ModeBypass
 	}
-	out := run.Rules{Levels: perm.Of(sc.policy(), r.Bot, r.Reply.Place, mode, remembered)}
+	out := run.Rules{Levels: perm.Of(sc.policy(), r.Bot, r.Reply.Place, mode, remembered), Nobody: !sc.access.Approvers.Anybody(r.For.ID)}
 	for i, id := range r.People {
 		if role := sc.access.Role(core.Person{ID: id}); i == 0 || role < out.Role {
 			out.Role = role

@@ -54,6 +54,8 @@ func (t *turn) permit(ctx context.Context, st *core.Step, use *core.ToolUse, spe
 		return true, nil
 	case slices.Contains(t.run.Refused, class):
 		return refuse("People have refused such a call in this task, so it was not made. Do not try it again. Say what you could not do.")
+	case rules.Nobody:
+		return refuse("A person must allow this call, and nobody may here, so it was not made. Do not try it again. Say what you could not do.")
 	}
 	p, ok := t.card(cmp.Or(strings.TrimSpace(st.Text()), t.said()), call, spec, d)
 	if !ok {

@@ -105,7 +105,8 @@ type Options struct {
 // Rules are what holds for the calls of a run.
 type Rules struct {
 	perm.Levels
-	Role core.Role // the least of the people whose work it is; a run that is nobody's has none
+	Role   core.Role // the least of the people whose work it is; a run that is nobody's has none
+	Nobody bool      // nobody may approve a call of it
 }
 
 // Runner executes runs. Any number may be in progress.
