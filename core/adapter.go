@@ -263,3 +263,7 @@ type Inbound struct {
 	Heard     bool      // InMessage, InAdded: nothing said at its place before it is still to come; see Cursor
 	Raw       json.RawMessage
 }
+
+// ForOthers reports whether what it says is said to other people. Where nobody else
+// reads along, who names others speaks of them.
+func (in *Inbound) ForOthers() bool { return in.Others && !in.Mentioned && !in.Direct }

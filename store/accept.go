@@ -191,7 +191,7 @@ func (a *acceptance) message(e *core.Entry, place core.Place) (core.Fate, error)
 	}
 	th.Unnamed = !th.Named && (th.Unnamed || in.Unnamed)
 	msg.Earlier = hear(e, &th)
-	if err := a.post(&th, msg, in.Others && !in.Mentioned); err != nil {
+	if err := a.post(&th, msg, in.ForOthers()); err != nil {
 		return "", err
 	}
 	if !slices.ContainsFunc(a.out.Items, func(it core.Item) bool { return !it.External() }) {

@@ -81,7 +81,7 @@ func TestFates(t *testing.T) {
 		}, want: core.FateStored, bots: []string{chief}},
 		{name: "to others only", entry: func(w *world) core.Entry {
 			e := w.message("bob, look")
-			e.In.Others = true
+			e.In.Others, e.In.Direct, e.Mode = true, false, core.ReplyAlways
 			return e
 		}, want: core.FateKept},
 		{name: "to another bot of the platform", entry: func(w *world) core.Entry {

@@ -81,7 +81,7 @@ func ignored(in *core.Inbound) core.Reason {
 	switch {
 	case in.Foreign:
 		return core.OtherBot
-	case in.Others:
+	case in.ForOthers():
 		return core.ForOthers
 	case strings.TrimSpace(in.Text) == "" && len(in.Quotes)+len(in.Files) == 0:
 		return core.Blank

@@ -75,7 +75,7 @@ func TestActivityIsLean(t *testing.T) {
 func TestActivityOfMessages(t *testing.T) {
 	w := newWorld(t)
 	others, foreign, aside, stranger, full := w.message("for others"), w.message("/go"), w.message("aside"), w.message("who?"), w.message("once more")
-	others.In.Others = true
+	others.In.Others, others.In.Direct, others.Mode = true, false, core.ReplyAlways
 	foreign.In.Foreign = true
 	aside.In.Direct = false
 	aside.In.Place.Channel = "room"

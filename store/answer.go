@@ -107,7 +107,7 @@ func verdict(ask core.Ask, ans core.Answer, msg *core.Message) decided {
 // choice or "yes" by whoever may say so. done: it needs no run.
 func (a *acceptance) said(e *core.Entry, th core.Thread, msg core.Message, ours bool) (done bool, err error) {
 	blank := strings.TrimSpace(e.In.Text) == "" && len(e.In.Files) == 0
-	if blank || e.In.Others && !e.In.Mentioned {
+	if blank || e.In.ForOthers() {
 		return false, nil
 	}
 	ask, replied, err := a.repliedAsk(e)
@@ -165,10 +165,10 @@ func (a *acceptance) meantAsk(e *core.Entry, th core.Thread, ours bool) (core.As
 	if err != nil {
 		return none, err
 	}
-	if mentions := core.Mentions(e.In.Text); len(mentions) > 0 {
-		open = slices.DeleteFunc(slices.Clone(open), func(q core.Ask) bool { return !slices.Contains(mentions, q.Bot) })
-		if slices.ContainsFunc(mentions, func(h string) bool {
-			return slices.Contains(a.batch.Bots, h) && !slices.ContainsFunc(open, func(q core.Ask) bool { return q.Bot == h })
+	if named := core.MentionsOf(e.In.Text, slices.Concat(a.batch.Bots, a.batch.Externals)); len(named) > 0 {
+		open = slices.DeleteFunc(open, func(q core.Ask) bool { return !slices.Contains(named, q.Bot) })
+		if slices.ContainsFunc(named, func(h string) bool {
+			return !slices.ContainsFunc(open, func(q core.Ask) bool { return q.Bot == h })
 		}) {
 			return none, nil // it is for another bot, too
 		}

@@ -74,7 +74,7 @@ func (a *acceptance) edit(e *core.Entry, place core.Place) (core.Fate, error) {
 	a.corrects = msg.ID
 	msg.Corrects, msg.Version, msg.Parts, msg.Time, msg.Earlier = msg.ID, 0, parts(in), in.Time, nil
 	msg.Answers, msg.For, msg.After = "", "", ""
-	if err := a.post(&th, msg, in.Others && !in.Mentioned); err != nil {
+	if err := a.post(&th, msg, in.ForOthers()); err != nil {
 		return "", err
 	}
 	return core.FateEdited, a.remindOf(e, th, a.out.Items)
@@ -85,7 +85,7 @@ func (a *acceptance) edit(e *core.Entry, place core.Place) (core.Fate, error) {
 // they get it, and it waits no more for whom it is not meant. It returns the items
 // of the bots that get it.
 func (a *acceptance) replace(th *core.Thread, msg core.Message, in *core.Inbound, items []core.Item) (woken []core.Item, err error) {
-	routed := a.route(th, msg, in.Others && !in.Mentioned)
+	routed := a.route(th, msg, in.ForOthers())
 	moved := th.Archived.IsZero() && !slices.Equal(routed.Mentions, msg.Mentions)
 	if moved {
 		msg.Mentions = routed.Mentions

@@ -62,7 +62,7 @@ type lived struct {
 func live(w *world) lived {
 	l := lived{archived: "t1"}
 	before := w.message("before")
-	before.In.Others = true
+	before.In.Others, before.In.Direct, before.Mode = true, false, core.ReplyAlways
 	w.deliver(w.accept(before, w.command("new")).Rows...)
 	w.settle(w.pick(w.say("first")...), end("done|and more"))
 	l.rows = append(l.rows, w.restart().Rows...)
