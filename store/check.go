@@ -169,7 +169,7 @@ func (c *checker) load() error {
 				msg := core.NewID(core.KindMessage, binary.BigEndian.Uint64(key[len(famItemsOf):]))
 				item := core.NewID(core.KindItem, seqOf(key))
 				if len(value) > 0 {
-					c.gone[item], c.had[msg] = true, append(c.had[msg], string(value))
+					c.gone[item], c.had[msg] = true, append(c.had[msg], strings.TrimPrefix(string(value), unread))
 					return
 				}
 				c.itemsAt[msg] = append(c.itemsAt[msg], item)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"slices"
@@ -162,9 +163,12 @@ func (p *pruning) item(it core.Item) error {
 			return err
 		}
 		key := itemsOfKey(it.Message, it.ID)
-		if it.External() {
+		switch {
+		case it.External():
 			err = p.remove(key)
-		} else {
+		case it.State == core.Withdrawn:
+			err = p.Put(key, []byte(unread+it.Bot))
+		default:
 			err = p.Put(key, []byte(it.Bot))
 		}
 		if err != nil {
@@ -224,12 +228,15 @@ func (p *pruning) remove(key []byte) error {
 	return p.Delete(key)
 }
 
+// unread begins what is left of an item whose bot has never had its message.
+const unread = "\x00"
+
 // wasRead reports whether an item of the message is kept no more with which a
 // bot had begun.
 func (t *tx) wasRead(message core.ID) (bool, error) {
 	prefix := idKey(famItemsOf, message)
 	kvs, err := t.Scan(prefix, after(prefix), 0)
-	return slices.ContainsFunc(kvs, func(kv KV) bool { return len(kv.Value) > 0 }), err
+	return slices.ContainsFunc(kvs, func(kv KV) bool { return len(kv.Value) > 0 && !bytes.HasPrefix(kv.Value, []byte(unread)) }), err
 }
 
 // PruneTranscripts forgets the steps of runs that have ended before the time

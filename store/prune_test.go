@@ -265,3 +265,21 @@ func TestPruneBounded(t *testing.T) {
 		w.wantCounts("then", 0, 0, 0, 0)
 	})
 }
+
+// What a bot never had is not what it has read, however long ago it was taken from
+// it: who edits their message changes it.
+func TestPruneTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.say("one")
+		if got := w.accept(w.edit("e1", "@scout look")).Items; len(got) != 1 {
+			t.Fatalf("woken: %+v", got)
+		}
+		time.Sleep(month)
+		w.prune(time.Now().Add(-time.Hour))
+		w.check()
+		if got := w.accept(w.edit("e1", "@scout look here")); len(got.Items) != 0 || got.Fates[0] != core.FateEdited {
+			t.Errorf("%+v", got)
+		}
+	})
+}
