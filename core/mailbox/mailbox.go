@@ -236,6 +236,11 @@ func (m *mail) waits() bool {
 	return m.busy || m.held || len(m.items) == 0 || m.parked != "" && m.items[0].Kind != core.ResumeItem
 }
 
+// knows reports whether its person knows that it waits for a slot.
+func (m *mail) knows() bool {
+	return slices.ContainsFunc(m.items, func(it core.Item) bool { return it.ID == m.told })
+}
+
 // order is where the mail stands among the ready ones: resumes come first,
 // then the oldest item decides, so that a busy thread cannot starve a quiet
 // one.
@@ -314,7 +319,8 @@ func (b *box) start(work context.Context, runs *sync.WaitGroup) {
 	m.busy, m.parked, m.since = true, "", time.Time{}
 	b.running++
 	b.note(m)
-	id := items[0].ID.As(core.KindRun)
+	head := max(0, slices.IndexFunc(items, func(it core.Item) bool { return it.Waits || it.ID == m.told }))
+	id := items[head].ID.As(core.KindRun)
 	if items[0].Kind == core.ResumeItem {
 		id = items[0].Run
 	}
@@ -493,7 +499,7 @@ func (b *box) await(m *mail) {
 	if m.since.IsZero() {
 		m.since = time.Now()
 	}
-	if at := m.since.Add(slotWait); m.told != m.items[0].ID && (b.due.IsZero() || at.Before(b.due)) {
+	if at := m.since.Add(slotWait); !m.knows() && (b.due.IsZero() || at.Before(b.due)) {
 		b.due = at
 	}
 }
@@ -506,7 +512,7 @@ func (b *box) patience(work context.Context, runs *sync.WaitGroup) {
 	b.due = time.Time{}
 	var first *mail
 	for _, m := range b.ready {
-		if m.told == m.items[0].ID || m.items[0].Kind == core.ResumeItem { // people see what it has done before
+		if m.knows() || m.items[0].Kind == core.ResumeItem { // people see what it has done before
 			continue
 		}
 		if first == nil || m.since.Before(first.since) {
