@@ -193,12 +193,16 @@ func (l *ledger) lapse() {
 }
 
 // meant is what a message decides, and how; nil: it is none of an answer.
-func (l *ledger) meant(th *thread, who core.PersonID, text, re string) (a *ask, verdict string) {
-	open := l.openAsks(th)
-	replied := slices.IndexFunc(open, func(a *ask) bool { return re != "" && a.shown == re })
+func (l *ledger) meant(channel string, who core.PersonID, text, re string) (a *ask, verdict string) {
+	open := l.openAsks(nil)
+	replied := slices.IndexFunc(open, func(a *ask) bool { return re != "" && a.shown == re && a.th.channel == channel })
 	if replied >= 0 {
 		a = open[replied]
 	} else {
+		if l.current[channel] == nil {
+			return nil, ""
+		}
+		open = l.openAsks(l.current[channel])
 		if named := addressed(text); len(named) > 0 {
 			open = slices.DeleteFunc(open, func(a *ask) bool { return !slices.Contains(named, a.run.bot) })
 			if len(open) < len(inside(named)) { // it is for another bot, too

@@ -219,12 +219,7 @@ func (h *house) happen(kind string, in core.Inbound, args string) (core.Fate, []
 	}
 	switch kind {
 	case "message", "reply":
-		var a *ask
-		var verdict string
-		if th != nil {
-			a, verdict = h.meant(th, in.From.ID, in.Text, in.ReplyTo)
-		}
-		if a != nil {
+		if a, verdict := h.meant(channel, in.From.ID, in.Text, in.ReplyTo); a != nil {
 			if woken, ok := h.decide(a, in, true, verdict); ok {
 				return core.FateAnswer, woken
 			}
@@ -334,7 +329,7 @@ func (h *house) mark(kind, id string) (core.Fate, []*item) {
 	var of *run
 	if ours {
 		th = at.th
-		if i := slices.IndexFunc(th.runs, func(r *run) bool { return r.n == at.n }); i >= 0 {
+		if i := slices.IndexFunc(th.runs, func(r *run) bool { return r.n == at.n && !r.pruned }); i >= 0 {
 			of = th.runs[i]
 			bots = []string{of.bot}
 			for _, it := range of.items {
