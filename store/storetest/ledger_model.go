@@ -290,7 +290,7 @@ func (l *ledger) replace(ln *line, text string) []*item {
 	var out []*item
 	missing := slices.Clone(to)
 	for _, it := range ln.items {
-		if it.state == core.Withdrawn && it.bot != ci {
+		if it.state == core.Withdrawn && it.bot != ci || it.bot == ci && it.pruned { // nobody knows of it
 			continue
 		}
 		missing = slices.DeleteFunc(missing, func(h string) bool { return h == it.bot })
